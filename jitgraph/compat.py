@@ -155,8 +155,10 @@ class View(ModuleType):
         # Packages of contrib hold a function rather than their module of that name: `from ...ops import arg_scope`.
         if tensorflow_modules.is_listed(dotted) and tensorflow_modules.public(dotted) not in names.table():
             return importlib.import_module(f"{_NAME}.{dotted}")
-        for place in [*self._places, ""]:
+        for place in self._in_order():
             holder = _namespace(place)
+            if holder is self:              # an import puts a module into its package, in the place of the namespace
+                continue
             if hasattr(holder, name) and not (name in _INTERNAL and holder is sys.modules[_FACADE]):
                 return getattr(holder, name)
         if "raw_ops" in self._places:
@@ -164,6 +166,14 @@ class View(ModuleType):
         # TensorFlow's modules import each other, and programs reach through: `rnn.rnn_cell_impl`.
         beside = tensorflow_modules.sibling(self.__name__.removeprefix(_NAME + "."), name)
         return importlib.import_module(f"{_NAME}.{beside}") if beside else None
+
+    def _in_order(self) -> list[str]:
+        """The places, the public names last.  Raw ops come after these where the module is not theirs: `io_ops.TextLineReader`
+        is the class, not the op of that type."""
+        if self.__name__.rpartition(".")[2].startswith("gen_"):
+            return [*self._places, ""]
+        raw = [place for place in self._places if place == "raw_ops"]
+        return [*(place for place in self._places if place != "raw_ops"), "", *raw]
 
     def __dir__(self) -> list[str]:
         holders = [_namespace(place) for place in [*self._places, ""]]
@@ -264,9 +274,20 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         module = _module(dotted) if top == _NAME else _estimator_module(dotted)
         if module is None:
-            # Without `name=`, or `from package import module` would swallow the sentence.
-            raise ModuleNotFoundError(_not_there(dotted))
+            # With its name, `from package import module` would swallow the sentence; without, pydoc.locate, which texts of
+            # configurations are looked up by ("tensorflow.layers.Dense"), does not go on with the attributes of the package.
+            raise ModuleNotFoundError(_not_there(dotted), name=None if _called_by_from() else fullname)
         return importlib.util.spec_from_loader(fullname, _Loader(module), is_package=True)
+
+
+def _called_by_from() -> bool:
+    """Whether the import that is going on is that of `from package import module`, told by importlib's own frame."""
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") == "importlib._bootstrap":
+        if frame.f_code.co_name == "_handle_fromlist":
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
 
 
 class _Absent(importlib.abc.MetaPathFinder):

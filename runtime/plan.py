@@ -18,7 +18,8 @@ from jitgraph.compiler import Program, compile, compile_ops
 from jitgraph.compiler.lower import is_given, state_inputs
 from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of, waits_for_room
-from jitgraph.compiler.prune import has_effect, prune
+from jitgraph.compiler.prune import has_effect, is_idle, must_be_fed, prune
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError, OpError, ResourceExhaustedError
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
@@ -162,7 +163,7 @@ class Plan:
             order = {o: i for i, o in enumerate(self.ops)}
             mine = sorted((o for o in program.ops if o in order), key=lambda o: order[o])
             mine = [o for o in mine if not (o.opdef and o.opdef.state == "write")]
-            if any(has_effect(o) for o in mine if o is not op and not is_variable(o)):
+            if not all(_is_repeatable(o) for o in mine if o is not op and not is_variable(o)):
                 continue
             try:
                 self._refer(mine, op, feeds)
@@ -184,6 +185,14 @@ class Plan:
         if refs:
             values = [self.state.read(refs[k]) if k in refs else found[t] for k, t in enumerate(failed.inputs)]
             hostcall.check(failed, values)
+
+
+def _is_repeatable(op: Operation) -> bool:
+    """Whether nobody notices that an operation runs once more: it computes, waits, checks, or calls what does."""
+    if not has_effect(op) or is_idle(op) or op.type == "Assert":
+        return True
+    return bool(op.opdef and op.opdef.calls) and all(
+        _is_repeatable(node) or must_be_fed(node) for function in bodies(op) for node in function.get_operations())
 
 
 class Refusal(Exception):

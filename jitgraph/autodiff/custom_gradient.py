@@ -8,6 +8,7 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
+from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.function_graph import is_variable
@@ -62,7 +63,8 @@ def _with_gradient(f: Callable, args: tuple, kwargs: dict) -> Any:
     before = len(graph._nodes_by_id)
     result, grad_fn = f(*arguments, **kwargs)
     variables = _variables_used(graph._nodes_by_id[before:], f)
-    takes_variables = "variables" in _parameters(grad_fn)
+    parameters = _parameters(grad_fn)
+    takes_variables = "variables" in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
     if variables and not takes_variables:
         raise TypeError("If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
                         "'variables' keyword argument.")
@@ -80,7 +82,7 @@ def _with_gradient(f: Callable, args: tuple, kwargs: dict) -> Any:
                                  f"{len(of_variables)} for {len(variables)} variables")
         else:
             of_arguments, of_variables = grad_fn(*grads), []
-        of_arguments = list(of_arguments) if isinstance(of_arguments, (list, tuple)) else [of_arguments]
+        of_arguments = nest.flatten(of_arguments)
         if len(of_arguments) != len(arguments):
             raise ValueError(f"custom_gradient function expected to return {len(arguments)} gradients but returned "
                              f"{len(of_arguments)} instead.")

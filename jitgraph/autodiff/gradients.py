@@ -22,7 +22,7 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.function_graph import LOOPS, in_loop_gradient, inputs_behind, notes, stands_inline
 from jitgraph.graph.gradient_registry import gradient_function
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.scopes import colocate_with, device, name_scope
 from jitgraph.graph.tensor import Tensor
 
 
@@ -347,7 +347,8 @@ class _Walk:
             elif self.gate and found > 1:
                 from jitgraph.control.order_ops import tuple_ as gated
 
-                in_grads = gated(in_grads)
+                with device(None), colocate_with(None, ignore_existing=True):
+                    in_grads = gated(in_grads)
             elif self.counts_gates and found > 1:
                 count_nodes(1 + found)
         for index, (tensor, grad) in enumerate(zip(op.inputs, in_grads)):

@@ -6,7 +6,7 @@ CONTRIB_MODULES = {
     "autograph": "",
     "optimizer_v2": "adadelta,adagrad,adam,gradient_descent,momentum,optimizer_v2_symbols,rmsprop",
     "quantization": "python:array_ops,math_ops,nn_ops",
-    "tfprof": "model_analyzer",
+    "tfprof": "model_analyzer,tfprof_logger",
     "all_reduce": "python:all_reduce",
     "cluster_resolver": """
         python.training:cluster_resolver,gce_cluster_resolver,kubernetes_cluster_resolver,slurm_cluster_resolver
@@ -121,7 +121,8 @@ CONTRIB_MODULES = {
 """`tensorflow.contrib.PACKAGE`: its inner modules, `PACKAGES:MODULES`."""
 
 CONTRIB_PLACES = {
-    "contrib.tfprof.model_analyzer": "contrib.tfprof.model_analyzer",
+    "contrib.tfprof.model_analyzer": ":jitgraph.contrib.tfprof.model_analyzer profiler",
+    "contrib.tfprof.tfprof_logger": "profiler",
     "contrib.tpu.python.tpu.device_assignment": ":jitgraph.inner.later",
     "contrib.tpu.python.tpu.tpu_function": ":jitgraph.inner.tpu_function",
     "contrib.framework.python.ops.audio_ops": "audio :jitgraph.ops.signal.audio :jitgraph.ops.signal.mfcc",

@@ -34,8 +34,10 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
                 resampling scan_ops shuffle_ops stats_aggregator stats_options take_while_ops threading_options
                 unique writers""".split()
         },
+        "util.nest": "contrib.framework.nest :jitgraph.inner.nest",
         "util.options": ":jitgraph.data.options",
     },
+    "compiler": {"xla": "contrib.compiler.xla", "xla.xla": "contrib.compiler.xla"},
     "debug": {},
     "module": {"module": ""},
     "autograph": {"autograph": "autograph", "core.converter": ":jitgraph.autograph.features",
@@ -124,13 +126,14 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "indexed_slices": "",
         "tensor_conversion_registry": "",
     },
-    "keras": {"utils.generic_utils": ":jitgraph.inner.later", "utils.tf_utils": ":jitgraph.inner.keras_utils"},
+    "keras": {"engine.input_spec": ":jitgraph.layers.input_spec", "utils.generic_utils": ":jitgraph.inner.later",
+              "utils.tf_utils": ":jitgraph.inner.keras_utils"},
     "layers": {
         "base": "layers :jitgraph.layers.base",
-        "convolutional": "layers",
-        "core": "layers",
+        "convolutional": "layers :jitgraph.inner.layers",
+        "core": "layers :jitgraph.inner.layers",
         "layers": "layers",
-        "normalization": "layers",
+        "normalization": "layers :jitgraph.inner.layers",
         "pooling": "layers",
         "utils": ":jitgraph.layers.arguments",
     },
@@ -154,14 +157,14 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "custom_gradient": "",
         "batch_ops": ":jitgraph.resources.batches",
         "boosted_trees_ops": "raw_ops :jitgraph.estimator.boosted_trees.tree_resources",
-        "clustering_ops": "raw_ops :jitgraph.estimator.clustering.centers",
+        "clustering_ops": "contrib.factorization raw_ops :jitgraph.estimator.clustering.centers",
         "control_flow_v2_toggles": "compat.v1",
         "critical_section_ops": "",
         # what TensorFlow imports that the gradients of ops be registered, which they are
         **dict.fromkeys("""
             array_grad control_flow_grad cudnn_rnn_grad data_flow_grad image_grad linalg_grad manip_grad math_grad nn_grad
             optional_grad random_grad rnn_grad sparse_grad state_grad""".split(), ""),
-        "data_flow_ops": "queue :jitgraph.resources.barriers",
+        "data_flow_ops": "queue contrib.staging :jitgraph.resources.barriers",
         "distributions": "distributions",
         **{
             f"distributions.{name}": "distributions"
@@ -190,6 +193,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "gen_math_ops": "raw_ops",
         "gen_nn_ops": "raw_ops",
         "gen_parsing_ops": "raw_ops",
+        "gen_sdca_ops": "raw_ops",
         "gen_random_ops": "raw_ops",
         "gen_resource_variable_ops": "raw_ops",
         "gen_sparse_ops": "raw_ops",
@@ -198,7 +202,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "gradient_checker": "test :jitgraph.test.gradient_checker",
         "gradient_checker_v2": ":jitgraph.v2.testing",
         "gradients": ":jitgraph.autodiff.gradients",
-        "gradients_impl": ":jitgraph.autodiff.gradients",
+        "gradients_impl": ":jitgraph.autodiff.gradients :jitgraph.inner.gradients",
         "gradients_util": ":jitgraph.autodiff.gradients",
         "histogram_ops": "",
         "image_ops": "image",
@@ -385,7 +389,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "saving.saveable_object": ":jitgraph.variables.saveables train",
         "checkpoint_state_pb2": ":jitgraph.protobuf.messages",
         "distribution_strategy_context": "distribute",
-        "evaluation": "contrib.training",
+        "evaluation": "contrib.training :jitgraph.inner.evaluation",
         **dict.fromkeys(("experimental.loss_scale", "experimental.loss_scale_optimizer", "experimental.mixed_precision"),
                         "train.experimental"),
         "saver": "train :jitgraph.train.saver",
@@ -401,7 +405,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "all_util": ":jitgraph.inner.decorators",
         "compat": "compat",
         "dispatch": ":jitgraph.inner.dispatch",
-        "deprecation": ":jitgraph.contrib.framework.deprecation",
+        "deprecation": ":jitgraph.contrib.framework.deprecation :jitgraph.inner.deprecation",
+        "deprecation_wrapper": ":jitgraph.inner.deprecation",
+        "module_wrapper": ":jitgraph.inner.deprecation",
         "nest": "nest contrib.framework.nest :jitgraph.inner.nest",
         "tf_contextlib": ":jitgraph.inner.decorators",
         "tf_decorator": ":jitgraph.inner.decorators",
@@ -424,7 +430,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
 
 PYTHON_PLACES = {"autograph": "autograph :jitgraph.autograph.api", "keras": "keras", "debug": "debug",
                  "tf2": ":jitgraph.facade.eager_context",
-                 "pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality :jitgraph.inner.constant_folding"}
+                 "pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality :jitgraph.inner.constant_folding "
+                                       ":jitgraph.inner.events_writer"}
 """Places of the packages `tensorflow.python.GROUP` themselves, where they hold names."""
 
 SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "client", "lib")

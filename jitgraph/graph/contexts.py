@@ -57,15 +57,14 @@ class Colocation:
     def __enter__(self) -> None:
         graph = self._graph
         self._groups = graph._colocation
-        self._devices = None if self._op is None else graph._devices.replace([])
+        self._devices = graph._devices.replace([])
         graph._colocation = [] if self._ignore_existing else list(graph._colocation)
         if self._op is not None:
             graph._colocation.append(self._op)
 
     def __exit__(self, *exc: Any) -> None:
         self._graph._colocation = self._groups
-        if self._devices is not None:
-            self._graph._devices.replace(self._devices)
+        self._graph._devices.replace(self._devices)
 
     @staticmethod
     def bind(op: Operation, others: list[Operation]) -> None:

@@ -131,7 +131,7 @@ class Graph:
                 control_inputs = self._control.inputs_for(read) if self._control.blocks else []
             op = Operation(self, opdef, op_type, name, inputs, control_inputs, attrs, output_dtypes, output_shapes,
                            sites.capture(2))
-            self._apply_scopes(op, colocate_with)
+            self._apply_scopes(op, colocate_with, waits)
             op._id = len(self._nodes_by_id)
             self._nodes_by_id.append(op)
             self._ids.last += 1
@@ -144,12 +144,13 @@ class Graph:
         """Tells `op` the device that a new operation would get; Keras asks so for the present one."""
         self._devices.tell(op)
 
-    def _apply_scopes(self, op: Operation, colocate_with: Iterable[Operation]) -> None:
-        self._devices.assign(op)
+    def _apply_scopes(self, op: Operation, colocate_with: Iterable[Operation], is_new: bool) -> None:
+        if not (colocate_with and is_new):      # what writes to a variable is where that is, whatever device blocks say
+            self._devices.assign(op)
+        if self._attribute_scope:
+            op.annotations = {**self._attribute_scope, **(op.annotations or {})}
         if self._colocation or colocate_with:
             Colocation.bind(op, [*self._colocation, *colocate_with])
-        if self._attribute_scope:
-            op.annotations = {**(op.annotations or {}), **self._attribute_scope}
         if self._gradient_override_map and op.type in self._gradient_override_map:
             op.annotations = {**(op.annotations or {}),
                               "_gradient_op_type": self._gradient_override_map[op.type]}

@@ -109,6 +109,9 @@ def _index(index: Any) -> Any:
     if isinstance(index, Tensor) or hasattr(index, "_as_graph_element"):
         if index.dtype.base_dtype in (dtypes.int16, dtypes.int32, dtypes.int64) and not index.shape.ndims:
             return index
+    elif isinstance(getattr(index, "dtype", None), dtypes.DType) and hasattr(index, "shape"):
+        # of a class that a program taught tf.convert_to_tensor
+        return _index(convert_to_tensor(index))
     elif hasattr(index, "__index__") and (not isinstance(index, np.ndarray) or index.ndim == 0):
         return index.__index__()
     raise TypeError("Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar "

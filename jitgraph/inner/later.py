@@ -27,13 +27,23 @@ class _Later(abc.ABCMeta):
 
 # what libraries call when they are imported, to make their classes known to Keras
 _CALLED: dict[str, Any] = {"keras.utils.get_custom_objects": dict}
+_IN_PART = ("keras.initializers.", "keras.regularizers.")
+_NOT_IN_PART = ("deserialize", "get", "serialize")      # what these groups have beside
 
 
 @functools.cache
 def later(name: str) -> Any:
-    """What stands for a public name of TensorFlow that is not here, and for those in it."""
+    """What stands for a public name of TensorFlow that is not here, and for those in it; the few parts of Keras that are."""
     if name in _CALLED:
         return _CALLED[name]
+    if name.startswith(_IN_PART):
+        from jitgraph.inner.keras_parts import PARTS
+
+        if name in PARTS:
+            return PARTS[name]
+        group, _, part = name.rpartition(".")
+        if part not in _NOT_IN_PART:                    # programs look a name up in one group after the other
+            raise AttributeError(f"module 'tensorflow.{group}' has no attribute {part!r}")
     return _Later(name.rpartition(".")[2], (), {"_public": name, "__doc__": not_here.sentence(name)})
 
 

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph.contrib.framework.graph_queries import get_graph_from_inputs
 from jitgraph.graph import convert, scope_names
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.gradient_registry import gradient_function
-from jitgraph.graph.scopes import graph_of
 from jitgraph.graph.tensor import Tensor
 
 EagerTensor = type("EagerTensor", (Tensor,), {"__doc__": "A tensor with a value, of which there are none in graphs."})
@@ -19,6 +19,7 @@ EagerTensor = type("EagerTensor", (Tensor,), {"__doc__": "A tensor with a value,
 prepend_name_scope = scope_names.prepend_name_scope
 strip_name_scope = scope_names.strip_name_scope
 convert_n_to_tensor = convert.convert_n_to_tensor
+_get_graph_from_inputs = get_graph_from_inputs
 
 _uids = itertools.count(1)
 _dense_types: list[type] = []
@@ -84,11 +85,6 @@ def _as_graph_element(obj: Any) -> Any:
     """The tensor or operation that an object stands for, None if it says nothing of it."""
     convert_to_element = getattr(obj, "_as_graph_element", None)
     return convert_to_element() if convert_to_element else None
-
-
-def _get_graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:
-    """The graph that all inputs are in, the default one if none is given.  Raises ValueError if there are several."""
-    return graph_of(op_input_list, graph)
 
 
 def set_shapes_for_outputs(op: Any) -> None:

@@ -7,7 +7,7 @@ from jitgraph.train.slots import is_resource
 from jitgraph.variables.variable import Variable
 from jitgraph.variables.variable_scopes import _PureVariableScope, variable_store
 
-VariableV1 = RefVariable = Variable
+VariableV1 = RefVariable = variable = Variable
 _pure_variable_scope = _PureVariableScope
 
 

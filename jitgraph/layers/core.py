@@ -15,6 +15,7 @@ from jitgraph.layers.base import Layer
 from jitgraph.layers.by_name import ZEROS, activation_of, initializer_of, regularizer_of
 from jitgraph.layers.functional import functional
 from jitgraph.layers.input_spec import InputSpec
+from jitgraph.layers.learning_phase import in_training
 from jitgraph.ops.arrays.identity import identity
 from jitgraph.ops.arrays.layout import transpose
 from jitgraph.ops.arrays.shape import reshape
@@ -115,11 +116,11 @@ class Dropout(Layer):
         return convert_to_tensor([sizes[k] if size is None else size for k, size in enumerate(self.noise_shape)])
 
     def call(self, inputs: Any, training: Any = False) -> Any:
-        """`inputs`, with elements dropped if `training` (a bool or a bool scalar) holds."""
+        """`inputs`, with elements dropped if `training` (a bool or a bool scalar; None: the learning phase) holds."""
         def dropped() -> Any:
             return functions.dropout(inputs, noise_shape=self._get_noise_shape(inputs), seed=self.seed, rate=self.rate)
 
-        return smart_cond(training, dropped, lambda: identity(inputs))
+        return smart_cond(in_training(training), dropped, lambda: identity(inputs))
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """That of the inputs."""

@@ -11,6 +11,7 @@ from jitgraph.layers.arguments import constant_value, smart_cond
 from jitgraph.layers.base import Layer
 from jitgraph.layers.by_name import ONES, ZEROS, initializer_of, regularizer_of
 from jitgraph.layers.input_spec import InputSpec
+from jitgraph.layers.learning_phase import in_training
 from jitgraph.layers.moving_statistics import assign_moving_average, assign_variance
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.fill import ones_like, zeros_like
@@ -163,8 +164,8 @@ class BatchNormalization(Layer):
     # -- calls --------------------------------------------------------------------------------------------------------
 
     def call(self, inputs: Any, training: Any = False) -> Any:
-        """`inputs` normalised, by their own statistics if `training` (a bool or a bool scalar) holds; None means False."""
-        training = False if training is None else training
+        """`inputs` normalised, by their own statistics if `training` (a bool or a bool scalar; None: the learning phase) holds."""
+        training = in_training(training)
         if self.fused:
             return self._fused(inputs, training)
         if self.virtual_batch_size is None:

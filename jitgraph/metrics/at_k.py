@@ -193,11 +193,11 @@ def _without_unknown(labels: Any, classes: Tensor) -> Any:
     return cond(greater_equal(reduce_max(values), classes), cleaned, lambda: labels)
 
 
-def average_precision_at_top_k(labels: Any, chosen: Tensor, weights: Any = None, metrics_collections: Any = None,
+def average_precision_at_top_k(labels: Any, predictions_idx: Tensor, weights: Any = None, metrics_collections: Any = None,
                                updates_collections: Any = None, name: str | None = None) -> tuple:
-    """``average_precision_at_k`` of the classes `chosen` [..., k], best first."""
-    with name_scope(name, "average_precision_at_top_k", (chosen, labels, weights)) as scope:
-        average = _average_precision(labels, chosen)
+    """``average_precision_at_k`` of the classes `predictions_idx` [..., k], best first."""
+    with name_scope(name, "average_precision_at_top_k", (predictions_idx, labels, weights)) as scope:
+        average = _average_precision(labels, predictions_idx)
         if weights is not None:
             weights = broadcast_weights(cast(weights, dtypes.float64), average)
             average = multiply(average, weights)

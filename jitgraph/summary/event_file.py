@@ -63,6 +63,11 @@ class EventFile:
         self._name = ""
         self._held = bytearray()
 
+    @property
+    def name(self) -> str:
+        """The name of the file; empty before there is one."""
+        return self._name
+
     def open(self) -> bool:
         """Makes the file unless it is there; whether there is one now.  The log says why not, as in TensorFlow."""
         if self._file is None:

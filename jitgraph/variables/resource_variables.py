@@ -15,7 +15,7 @@ from jitgraph.graph.dtypes import DType
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scope_names import prepend_name_scope
-from jitgraph.graph.scopes import control_dependencies, device, name_scope
+from jitgraph.graph.scopes import colocate_with, control_dependencies, device, name_scope
 from jitgraph.graph.stack import evaluate
 from jitgraph.graph.tensor import Tensor
 from jitgraph.variables import resource_ops
@@ -47,6 +47,9 @@ class ResourceVariable(Variable):
                 raise ValueError(f"The initial value's shape ({self._initial_value.shape}) is not compatible with the "
                                  f"explicitly supplied `shape` argument ({self._stated_shape}).")
             shape = shapes.raw_shape(self._stated_shape)
+        if not validate_shape and shape is not None and 0 in shape:
+            # TensorFlow states these sizes, too, yet lets values of others in: they are 0 so that a program fills them
+            shape = tuple(size or None for size in shape)
         self._dtype = self._initial_value.dtype.base_dtype
         self._static_shape = shape
         self._handle = resource_ops.var_handle_op(
@@ -57,13 +60,13 @@ class ResourceVariable(Variable):
     def _finish(self, validate_shape: bool, caching_device: Any) -> None:
         with name_scope("IsInitialized"):
             self._is_initialized = resource_ops.var_is_initialized_op(self._handle)
-        with name_scope("Assign") as scope, device(self._handle.device or None):
+        with name_scope("Assign") as scope, colocate_with(None, ignore_existing=True), device(self._handle.device):
             value = guarded(self._initial_value, self._handle.op.name)
             self._initializer_op = resource_ops.assign_variable_op(self._handle, value, name=scope)
-        with name_scope("Read"), device(self._handle.device or None):
+        with name_scope("Read"), device(self._handle.device):
             self._graph_element = self._read()
             if caching_device is not None:
-                with device(caching_device):
+                with colocate_with(None, ignore_existing=True), device(caching_device):
                     self._graph_element = lookup("Identity").builder(self._graph_element)
         self._caching_device = caching_device
 
@@ -153,7 +156,7 @@ class ResourceVariable(Variable):
         """A new node that reads the value; with a caching device, the one node that holds a copy there."""
         if self._caching_device is not None:
             return self._graph_element
-        with device(self._handle.device or None):
+        with colocate_with(None, ignore_existing=True), device(self._handle.device):
             return self._read()
 
     def read_value(self) -> Tensor:

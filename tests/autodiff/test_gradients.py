@@ -259,3 +259,23 @@ def test_the_gradient_of_a_product_over_no_axis_depends_on_what_it_is_multiplied
     slope = tf.gradients(z, x)[0]
     curve = tf.gradients(slope, x, stop_gradients=[z])[0]
     np.testing.assert_array_equal(run(tf.gradients(curve, y)[0]), [0.0, 0.0])
+
+
+def test_a_custom_gradient_of_nested_inputs_and_any_keywords(tf):
+    """As tf_slim's recomputed blocks have it: `variables` among **kwargs, and gradients in the structure of their own."""
+    with tf.variable_scope("s", use_resource=True):
+        w = tf.get_variable("w", [], initializer=tf.ones_initializer())
+
+    @tf.custom_gradient
+    def scaled(x, y):
+        def grad(dy, **kwargs):
+            assert [v.name for v in kwargs["variables"]] == ["s/w:0"]
+            return [(dy * 2.0, [dy * 3.0])], [dy * 4.0]
+
+        return x * w + y, grad
+
+    x, y = tf.constant(1.0), tf.constant(2.0)
+    found = tf.gradients(scaled(x, y), [x, y, w])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(found) == [2.0, 3.0, 4.0]

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import pydoc
 import subprocess
 import sys
 import types
@@ -201,6 +202,14 @@ def test_unknown_inner_modules_say_what_to_do(hook, name):
 def test_unknown_modules_say_what_to_do(hook, name):
     with pytest.raises(ModuleNotFoundError, match=rf"tf.{name} is not there"):
         importlib.import_module(f"tensorflow.{name}")
+
+
+@pytest.mark.parametrize("name, found", [("layers.Dense", jitgraph.layers.Dense), ("nn.relu", jitgraph.nn.relu),
+                                         ("contrib.rnn.GRUCell", jitgraph.nn.rnn_cell.GRUCell),
+                                         ("relu", None), ("python.ops.absent", None), ("absent.absent", None)])
+def test_pydoc_locates_names_by_their_text(hook, name, found):
+    """As configurations of experiments name classes: pydoc.locate imports as far as it can and goes on with getattr."""
+    assert pydoc.locate(f"tensorflow.{name}") is found
 
 
 @pytest.mark.parametrize("statement, sentence", [

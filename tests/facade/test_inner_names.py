@@ -94,3 +94,107 @@ def test_local_devices(tensorflow):
 
     device, = device_lib.list_local_devices()
     assert (device.name, device.device_type) == ("/device:CPU:0", "CPU") and device.memory_limit > 2**20
+
+
+def test_names_that_slim_uses(tf, tensorflow):
+    """tf_slim, the package that tf.contrib.slim became, is written upon TensorFlow's inner modules."""
+    from tensorflow.python.keras.engine import input_spec
+    from tensorflow.python.layers import convolutional, core, normalization
+    from tensorflow.python.ops import gradients_impl, variable_scope
+    from tensorflow.python.training import evaluation
+    from tensorflow.python.util import deprecation
+
+    assert input_spec.InputSpec is tf.layers.InputSpec
+    assert convolutional.Convolution2DTranspose is convolutional.Deconv2D is tf.layers.Conv2DTranspose
+    assert convolutional.convolution1d is tf.layers.conv1d and core.FullyConnected is tf.layers.Dense
+    assert normalization.BatchNorm is tf.layers.BatchNormalization
+    assert evaluation._StopAfterNEvalsHook is tf.contrib.training.StopAfterNEvalsHook
+    assert evaluation._evaluate_once is tf.contrib.training.evaluate_once
+    v = variable_scope.variable([1.0], name="v", trainable=False)
+    assert v.op.name == "v" and tf.trainable_variables() == []
+    assert gradients_impl.gradients_v2(v * 2.0, [v])[0].shape == [1]
+    assert deprecation.deprecated_argument_lookup("new", None, "old", 3) == 3
+    assert deprecation.deprecated_argument_lookup("new", 2, "old", None) == 2
+    with pytest.raises(ValueError, match="Cannot specify both 'old' and 'new'"):
+        deprecation.deprecated_argument_lookup("new", 2, "old", 3)
+
+
+def test_names_of_metrics_of_ones_own(tf, tensorflow):
+    from tensorflow.python.ops import metrics_impl
+
+    labels, predictions = tf.constant([0, 1, 1]), tf.constant([[0.2], [0.4], [0.9]])
+    predictions, labels, weights = metrics_impl._remove_squeezable_dimensions(predictions, labels, tf.ones([3, 1]))
+    assert predictions.shape == labels.shape == weights.shape == [3]
+    values, updates = metrics_impl._confusion_matrix_at_thresholds(labels, predictions, [0.3, 0.5], weights, ("tp", "fp"))
+    assert sorted(values) == ["fp", "tp"]
+    with pytest.raises(ValueError, match="Invalid key: t"):
+        metrics_impl._confusion_matrix_at_thresholds(labels, predictions, [0.3], includes=("t",))
+    metrics_impl._streaming_sparse_average_precision_at_top_k(predictions_idx=[[1, 0]], labels=np.array([[1]]), name="p")
+    total = metrics_impl._aggregate_variable(values["tp"], ["kept"])
+    assert tf.get_collection("kept") == [total]
+    none = metrics_impl._safe_scalar_div(tf.constant(1.0), tf.constant(0.0), "none")
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        session.run(updates)
+        assert session.run(total).tolist() == [2.0, 1.0] and session.run(none) == 0
+
+
+def test_a_writer_of_events_without_a_thread(tf, tensorflow, tmp_path):
+    """As the loggers of reinforcement learning write scalars: pywrap_tensorflow.EventsWriter."""
+    from tensorflow.core.util import event_pb2
+    from tensorflow.python import pywrap_tensorflow
+    from tensorflow.python.util import compat
+
+    writer = pywrap_tensorflow.EventsWriter(compat.as_bytes(str(tmp_path / "events")))
+    summary = tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=2.0)])
+    writer.WriteEvent(event_pb2.Event(wall_time=1.0, step=3, summary=summary))
+    assert writer.Flush() and writer.Close()
+    (path,) = tmp_path.iterdir()
+    assert path.name.startswith("events.out.tfevents.")
+    found = list(tf.train.summary_iterator(str(path)))
+    assert found[0].file_version and (found[1].step, found[1].summary.value[0].tag) == (3, "loss")
+    assert writer.InitWithSuffix(b".v2") and writer.FileName().endswith(b".v2")
+    assert not pywrap_tensorflow.EventsWriter(str(tmp_path / "none" / "events")).Init()
+
+
+def test_silence_about_old_names(tf, tensorflow):
+    from tensorflow.python.util import deprecation, module_wrapper
+
+    deprecation._PRINT_DEPRECATION_WARNINGS = False
+    module_wrapper._PER_MODULE_WARNING_LIMIT = 0
+    assert deprecation.deprecated is tf.contrib.framework.deprecated
+
+
+def test_inputs_are_of_the_graph_that_is_passed_in(tf, tensorflow):
+    from tensorflow.python.framework import ops
+
+    first, second = tf.Graph(), tf.Graph()
+    with first.as_default():
+        values = [tf.constant(0.0), tf.constant(1.0)]
+    for find in (ops._get_graph_from_inputs, tf.contrib.framework.get_graph_from_inputs):
+        assert find(values) is find(values, first) is first and find([], second) is second
+        with pytest.raises(ValueError, match="is not from the passed-in graph"):
+            find(values, second)
+        with pytest.raises(TypeError, match="Input graph needs to be a Graph: 1"):
+            find(values, 1)
+
+
+def test_modules_that_hold_public_names(tf, tensorflow):
+    from tensorflow.contrib.tfprof import tfprof_logger
+    from tensorflow.python.compiler.xla import xla
+    from tensorflow.python.data.util import nest
+    from tensorflow.python.ops import clustering_ops, data_flow_ops, gen_sdca_ops
+
+    assert tfprof_logger.write_op_log is tf.profiler.write_op_log and xla.compile is tf.contrib.compiler.xla.compile
+    assert nest.map_structure_up_to((1, 2), lambda one: one[0], ([3], [4])) == (3, 4)
+    assert clustering_ops.KMEANS_PLUS_PLUS_INIT == "kmeans_plus_plus" and gen_sdca_ops.sdca_optimizer_v2
+    assert data_flow_ops.StagingArea is tf.contrib.staging.StagingArea and data_flow_ops.FIFOQueue is tf.FIFOQueue
+
+
+def test_classes_are_not_hidden_by_the_ops_of_their_names(tf, tensorflow):
+    from tensorflow.python.ops import array_ops, gen_io_ops, io_ops, math_ops, resource_variable_ops
+
+    assert io_ops.TextLineReader is tf.TextLineReader and io_ops.TFRecordReader is tf.TFRecordReader
+    assert array_ops.TensorArray is math_ops.TensorArray is tf.TensorArray
+    assert gen_io_ops.TextLineReader is tf.raw_ops.TextLineReader
+    assert resource_variable_ops.var_is_initialized_op and io_ops.restore_v2

@@ -91,3 +91,68 @@ def test_what_takes_the_place_of_an_operation_is_told_the_device(tf):
     with tf.device(lambda op: "/cpu:0"):
         graph._apply_device_functions(New())
     assert told == ["/job:w/device:GPU:1", DeviceSpec(job="w", device_type="GPU", device_index=1), "/cpu:0"]
+
+
+def placed(tf):
+    """(name, device, groups) of the nodes that make no initial values, as TensorFlow 1.15 gives them below."""
+    return [(node.name, node.device, [one.decode() for one in node.attr["_class"].list.s])
+            for node in tf.get_default_graph().as_graph_def().node if "nitializer" not in node.name]
+
+
+class Counting:
+    """A device function that answers another CPU at each call, and keeps the types that it was asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, op):
+        self.asked.append(op.type)
+        return f"cpu:{len(self.asked) - 1}"
+
+
+def test_what_writes_to_a_variable_is_placed_where_that_is(tf):
+    """Device blocks and functions have no say in it, so that a function which deals variables out counts each once."""
+    function = Counting()
+    with tf.device(function):
+        v, r = tf.get_variable("v", [2]), tf.get_variable("r", [2], use_resource=True)
+    w = tf.get_variable("w", [2])
+    with tf.device("/device:CPU:3"):
+        zero = tf.zeros([2], name="zero")
+        tf.assign(v, zero), tf.assign(w, zero), tf.assign_add(r, zero)
+    assert function.asked == ["VariableV2", "VarHandleOp", "VarIsInitializedOp", "ReadVariableOp"]
+    assert placed(tf) == [
+        ("v", "cpu:0", ["loc:@v"]), ("v/Assign", "cpu:0", ["loc:@v"]), ("v/read", "cpu:0", ["loc:@v"]),
+        ("r", "cpu:1", ["loc:@r"]), ("r/IsInitialized/VarIsInitializedOp", "cpu:2", []), ("r/Assign", "/device:CPU:1", []),
+        ("r/Read/ReadVariableOp", "cpu:3", []), ("w", "", ["loc:@w"]), ("w/Assign", "", ["loc:@w"]), ("w/read", "", ["loc:@w"]),
+        ("zero", "/device:CPU:3", []), ("Assign", "cpu:0", ["loc:@v"]), ("Assign_1", "", ["loc:@w"]),
+        ("AssignAddVariableOp", "/device:CPU:3", []), ("ReadVariableOp", "/device:CPU:3", [])]
+
+
+def test_variables_in_blocks_of_colocation(tf):
+    with tf.device("/device:CPU:1"):
+        v = tf.get_variable("v", [2])
+    with tf.device("/device:CPU:3"), tf.get_default_graph().colocate_with(None, ignore_existing=True):
+        tf.zeros([3], name="free")
+    with tf.colocate_with(v.op), tf.variable_scope("t", caching_device="/device:CPU:5"):
+        tf.get_variable("q", [2])
+        r = tf.get_variable("r", [2], use_resource=True)
+        tf.identity(r, name="copy")
+    assert placed(tf)[3:] == [
+        ("free", "", []), ("t/q", "/device:CPU:1", ["loc:@v"]), ("t/q/Assign", "/device:CPU:1", ["loc:@v"]),
+        ("t/q/read", "/device:CPU:1", ["loc:@v"]), ("t/r", "/device:CPU:1", ["loc:@v"]),
+        ("t/r/IsInitialized/VarIsInitializedOp", "/device:CPU:1", ["loc:@v"]), ("t/r/Assign", "/device:CPU:1", []),
+        ("t/r/Read/ReadVariableOp", "/device:CPU:1", ["loc:@v"]), ("t/r/Read/Identity", "/device:CPU:5", []),
+        ("t/copy", "/device:CPU:1", ["loc:@v"])]
+
+
+def test_gates_of_gradients_are_beside_them(tf):
+    function = Counting()
+    x, y = tf.placeholder("float"), tf.placeholder("float")
+    with tf.device(function):
+        product = x * y
+        tf.gradients(product, [x, y], gate_gradients=True)
+    assert "NoOp" not in function.asked
+    gates = [(name.rpartition("/")[2], device) for name, device, _ in placed(tf) if "tuple" in name]
+    assert [name for name, _ in gates] == ["NoOp", "NoOp_1", "group_deps", "control_dependency", "control_dependency_1"]
+    devices = [device for _, device in gates]
+    assert devices[2] == "" and {f"/device:{device.upper()}" for device in devices[3:]} == set(devices[:2])

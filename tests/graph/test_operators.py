@@ -76,3 +76,18 @@ def test_a_tensor_is_no_python_value(tf):
         with pytest.raises(TypeError, match="is not allowed in Graph execution") as caught:
             use(x)
         assert caught.type.__name__ == "OperatorNotAllowedInGraphError"
+
+
+def test_an_index_may_be_of_a_class_that_converts_to_a_tensor(tf):
+    class Wrapped:
+        def __init__(self, value):
+            self.value = tf.convert_to_tensor(value)
+            self.dtype, self.shape = self.value.dtype, self.value.shape
+
+    tf.register_tensor_conversion_function(Wrapped, lambda value, dtype=None, name=None, as_ref=False: value.value)
+    x = tf.constant([10, 20, 30])
+    with tf.Session() as session:
+        assert session.run(x[Wrapped(1)]) == 20
+    for index in (Wrapped(1.0), Wrapped([1])):
+        with pytest.raises(TypeError, match="are valid indices"):
+            x[index]

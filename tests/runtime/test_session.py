@@ -254,3 +254,17 @@ def test_an_error_of_the_base_class_is_located_like_any_other():
     found = located(tf.errors.OpError(None, None, "no luck", tf.errors.ABORTED), node)
     assert type(found) is tf.errors.OpError and found.op is node
     assert "no luck" in str(found) and found.error_code == tf.errors.ABORTED
+
+
+@pytest.mark.parametrize("jit", ["off", "auto", "always"])
+def test_a_check_before_a_refused_operation_speaks_first(tf, jit):
+    """The compiler refuses the slice before anything runs; what the program waits for fails before, as in a first run."""
+    x = tf.placeholder(tf.float32)
+    with tf.control_dependencies([tf.assert_rank_at_least(x, 1, message="at least a vector")]):
+        y = tf.identity(x)
+    size = tf.shape(y)[-1]
+    with tf.Session(jit=jit) as session:
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="at least a vector"):
+                session.run(size, {x: 1.0})
+        assert session.run(size, {x: [1.0, 2.0]}) == 2

@@ -294,3 +294,20 @@ def test_numpy_takes_a_variable_for_an_object(tf, use_resource):
     assert (np.float32([1, 2]) * variable).shape == (2,)
     with pytest.raises(NotImplementedError, match="Cannot convert the variable Variable:0 to a numpy array"):
         np.asarray(variable, np.float32)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("start", [[0], [0, 3]])
+def test_a_variable_without_elements_grows(tf, start, jit):
+    """Made with validate_shape=False, as metrics that collect what they see are; TensorFlow states its sizes of 0 even so."""
+    v = tf.Variable(np.zeros(start, np.float32), use_resource=True, validate_shape=False)
+    x = tf.placeholder(tf.float32)
+    grown, doubled = v.assign(x), v + v
+    with tf.Session(jit=jit) as session:
+        session.run(v.initializer)
+        for rows in (2, 3):
+            value = np.ones([rows, *start[1:]], np.float32)
+            session.run(grown.op, {x: value})
+            np.testing.assert_array_equal(session.run(doubled), value * 2)
+        with pytest.raises(ValueError, match="incompatible"):
+            v.assign(np.float32(1))

@@ -17,8 +17,18 @@ def get_placeholders(graph: Any) -> list:
 
 
 def get_graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:
-    """The graph of tensors, `graph` or the default one if they are none.  Raises ValueError if they are of several graphs."""
-    return graph_of(op_input_list, graph)
+    """`graph`, else the graph of the tensors, else the default one.
+
+    Raises ValueError for tensors of several graphs, or of another one than `graph`, TypeError for a `graph` that is none.
+    """
+    if graph is None or get_default_graph().building_function:
+        return graph_of(op_input_list)
+    if not isinstance(graph, Graph):
+        raise TypeError(f"Input graph needs to be a Graph: {graph}")
+    for one in op_input_list:
+        if getattr(one, "graph", graph) is not graph:
+            raise ValueError(f"{one} is not from the passed-in graph.")
+    return graph
 
 
 def get_name_scope() -> str:

@@ -63,4 +63,4 @@ streaming_sparse_average_precision_at_k = _reordered(
     at_k.average_precision_at_k, "streaming_sparse_average_precision_at_k", f"{_BOTH} k")
 streaming_sparse_average_precision_at_top_k = _reordered(
     at_k.average_precision_at_top_k, "streaming_sparse_average_precision_at_top_k", "top_k_predictions labels",
-    top_k_predictions="chosen")
+    top_k_predictions="predictions_idx")
