@@ -105,7 +105,7 @@ def _generator_code(source: str) -> CodeType:
 
 
 @functools.cache
-def _functions() -> dict[str, Callable[..., Any]]:
+def functions() -> dict[str, Callable[..., Any]]:
     """Functions that are computed for many lanes at once, by a machine."""
     from .. import elementary
     from .intrinsics import FLOAT_FUNCTIONS
@@ -117,7 +117,7 @@ def _functions() -> dict[str, Callable[..., Any]]:
 def meetings() -> frozenset[str]:
     """Names of functions for which threads stop: to meet others, or to be computed together."""
     folds = {f"fold_{prim}" for prim in (*FOLDS, "argmax", "argmin")}
-    return frozenset({"barrier", *folds, *_functions()})
+    return frozenset({"barrier", *folds, *functions()})
 
 
 # memory --------------------------------------------------------------------------------------------------------------
@@ -383,11 +383,11 @@ class _Block:
 
     def _answer(self, lanes: range) -> list[int]:
         """Answers lanes that wait for a function or a fold; returns those that can go on."""
-        asking = [t for t in lanes if self.requests[t] and self.requests[t][0] in _functions()]
+        asking = [t for t in lanes if self.requests[t] and self.requests[t][0] in functions()]
         if asking:
             for name in {self.requests[t][0] for t in asking}:
                 same = [t for t in asking if self.requests[t][0] == name]
-                results = _compute(_functions()[name], [self.requests[t][2:] for t in same])
+                results = _compute(functions()[name], [self.requests[t][2:] for t in same])
                 for t, result in zip(same, results):
                     self.answers[t] = result
             return asking
@@ -437,7 +437,7 @@ def _compute(function: Callable[..., np.ndarray], arguments: Sequence[tuple[Any,
     return function(NumPyMachine(), *(np.array(column) for column in zip(*arguments)))
 
 
-_COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "and": np.logical_and,
+COMBINE = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "and": np.logical_and,
             "or": np.logical_or}
 
 
@@ -454,7 +454,7 @@ def _fold(prim: str, arguments: Sequence[tuple[Any, ...]]) -> list[Any]:
             take = better | (~worse & (there < places[0]))
             values, places[0] = np.where(take, other, values), np.where(take, there, places[0])
         else:
-            values = _COMBINE[prim](values, other)
+            values = COMBINE[prim](values, other)
         distance //= 2
     return list(zip(values, places[0])) if places else list(values)
 
