@@ -40,7 +40,7 @@ def simulate(source: str, name: str, buffers: Sequence[np.ndarray], sizes: np.nd
     with np.errstate(all="ignore"):
         for first in range(0, blocks, at_once):
             lanes = Lanes(source, range(first, min(first + at_once, blocks)), blocks, threads, by_address)
-            scope = {**lane_names.namespace(), **lanes.names(), "_lanes": lanes}
+            scope: dict[str, Any] = {**lane_names.namespace(), **lanes.names(), "_lanes": lanes}
             exec(code, scope)
             scope[name](*pointers, Table(sizes), error)
     return int(error[0])
@@ -143,8 +143,8 @@ class Lanes:
         """Of each group of `width` lanes whether it is here; it is an error that only a part of one is."""
         here = np.ones(self.number, bool) if self.mask is None else self.mask
         groups = here.reshape(-1, width)
-        found = groups.any(1)
-        parted = found & ~groups.all(1)
+        found = np.any(groups, axis=1)
+        parted = found & ~np.all(groups, axis=1)
         if parted.any():
             group = int(parted.argmax())
             there, missing = (group * width + int(np.argmax(groups[group] == is_here)) for is_here in (True, False))
