@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .simt import SimulationError
+from .simt_memory import SimulationError
 
 if TYPE_CHECKING:
     from .lanes import Lanes

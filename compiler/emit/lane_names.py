@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,35 +10,15 @@ import numpy as np
 from jitgraph.graph import dtypes
 
 from ..kernel import HALVES
-from .cuda_intrinsics import FOLDS
+from . import simt_names
 from .lane_memory import Pointer, Registers, Table
-from .simt import COMBINE, LANES, TYPES, functions
+from .simt_memory import TYPES
+from .simt_names import functions
 
 if TYPE_CHECKING:
     from .lanes import Lanes
 
 Memory = Pointer | Registers
-
-FOLDED = (*FOLDS, "argmax", "argmin")
-
-
-def fold(prim: str, arguments: Sequence[np.ndarray]) -> Any:
-    """What each lane gets from a fold of its warp, of arrays [warps, lanes]: lane i combined with i ^ 16, then i ^ 8, ... i ^ 1."""
-    values, *places = arguments
-    distance = len(LANES) // 2
-    while distance:
-        other = values[:, LANES ^ distance]
-        if places:
-            better = other > values if prim == "argmax" else other < values
-            worse = values > other if prim == "argmax" else values < other
-            there = places[0][:, LANES ^ distance]
-            take = better | (~worse & (there < places[0]))
-            values, places[0] = np.where(take, other, values), np.where(take, there, places[0])
-        else:
-            values = COMBINE[prim](values, other)
-        distance //= 2
-    return (values.ravel(), places[0].ravel()) if places else values.ravel()
-
 
 # what moves elements ----------------------------------------------------------------------------------------------------
 def _taken(lanes: Lanes, x: Pointer, at: Any, condition: Any) -> np.ndarray:
@@ -126,38 +106,6 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
     return np.where(condition, a, b)[()]
 
 
-def _divided(a: Any, b: Any, what: str) -> Any:
-    """Integer division as kernels do it: by 0 it gives 0 and the remainder a."""
-    a, b = np.broadcast_arrays(a, b)
-    dtype, by_zero = np.result_type(a, b), b == 0
-    quotient = np.floor_divide(a, np.where(by_zero, b.dtype.type(1), b))
-    rest = a - quotient * b
-    if what.startswith("trunc"):
-        off = (rest != 0) & ((a < 0) != (b < 0))
-        quotient, rest = quotient + off, rest - np.where(off, b, b.dtype.type(0))
-    return np.where(by_zero, 0 if what.endswith("div") else a, quotient if what.endswith("div") else rest).astype(dtype)[()]
-
-
-def _modulo(a: Any, b: Any, what: str) -> Any:
-    if a.dtype.kind != "f":
-        return _divided(a, b, what)
-    return np.fmod(a, b) if what == "fmod" else np.mod(a, b)
-
-
-def _power(x: Any, y: Any) -> Any:
-    return np.where(y >= 0, np.power(x, np.maximum(y, 0)), x.dtype.type(1))[()]
-
-
-def _cast(dtype: np.dtype) -> Callable[[Any], Any]:
-    return lambda x: np.asarray(x).astype(dtype)[()]
-
-
-def _rounded(x: Any, dtype: np.dtype) -> Any:
-    """What numbers are as floats of 16 bits."""
-    x = np.asarray(x)
-    return (x if dtype == np.float16 and x.dtype == np.float64 else x.astype(np.float32)).astype(dtype).astype(np.float32)[()]
-
-
 def _cut(lanes: Lanes, x: Any, dtype: np.dtype) -> Any:
     """The bits of floats of 16 bits."""
     found = np.asarray(x).astype(dtype)
@@ -179,37 +127,17 @@ def _computed(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(NumPyMachine(), *(np.array(a).reshape(-1) for a in arrays)).reshape(arrays[0].shape)[()]
 
 
-def _like(x: Any, value: float) -> Any:
-    return x.dtype.type(value)
-
-
 @functools.cache
 def namespace() -> dict[str, Callable[..., Any]]:
-    """The names whose meaning is the same for whichever threads ask."""
+    """The names whose meaning is the same for whichever threads ask: those of one thread, and what is other for arrays."""
     names: dict[str, Callable[..., Any]] = {
-        "select": _select, "not_": np.logical_not, "inf": functools.partial(_like, value=np.inf),
+        **simt_names.namespace(), "select": _select, "onwards": Table.onwards, "smaller": np.minimum, "larger": np.maximum,
         "outside": lambda index, limit: ((np.asarray(index) < 0) | (np.asarray(index) >= limit)).astype(np.int64)[()],
-        "inside": lambda index, limit: np.where((np.asarray(index) >= 0) & (np.asarray(index) < limit), index, 0)[()],
-        "onwards": Table.onwards, "quotient": lambda a, b: a // b,
-        "smaller": np.minimum, "larger": np.maximum,
-        "float_bits": lambda x: x.view(f"i{x.itemsize}"), "bits_float": lambda x: x.view(np.float32),
-        "iabs": np.abs, "isign": np.sign, "ipow": _power,
-        "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
-        "sum_step": np.add, "product_step": np.multiply,
-        "fmod": functools.partial(_modulo, what="fmod"), "floor_mod": functools.partial(_modulo, what="floor_mod")}
+        "inside": lambda index, limit: np.where((np.asarray(index) >= 0) & (np.asarray(index) < limit), index, 0)[()]}
     for name, function in functions().items():
         names[name] = functools.partial(_computed, function)
-    for what in ("floor_div", "trunc_div", "trunc_mod"):
-        names[what] = functools.partial(_divided, what=what)
     for code, half in _halves().items():
-        names |= {code: functools.partial(_rounded, dtype=half),
-                  f"{code}_value": lambda x, half=half: x.view(half).astype(np.float32)[()],
-                  f"scalar_{code}": lambda words, slot, half=half: words.scalar(slot, half).astype(np.float32)}
+        names[f"scalar_{code}"] = lambda words, slot, half=half: words.scalar(slot, half).astype(np.float32)
     for code, dtype in TYPES.items():
         names[f"scalar_{code}"] = functools.partial(Table.scalar, dtype=dtype)
-        if code != "b1":
-            names[code] = _cast(dtype)
-            low, high = (-np.inf, np.inf) if code[0] == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-            names[f"lowest_{code}"] = functools.partial(dtype.type, low)
-            names[f"highest_{code}"] = functools.partial(dtype.type, high)
     return names

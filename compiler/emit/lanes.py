@@ -23,7 +23,8 @@ from ..kernel import ELEMENTS, memory_code
 from . import lane_names
 from .cuda_intrinsics import WARP
 from .lane_memory import Pointer, Registers, Table, shared
-from .simt import TYPES, SimulationError
+from .simt_memory import TYPES, SimulationError
+from .simt_names import FOLDED, fold
 
 AT_ONCE = 2048          # lanes of the blocks that are done together, if a block has not more
 
@@ -72,7 +73,7 @@ class Lanes:
             "thread_index": lambda: self.thread, "thread_count": lambda: self.threads, "block_index": lambda: first,
             "block_count": lambda: self.count, "barrier": self._barrier, "report": self._report,
             **{name: functools.partial(meaning, self) for name, meaning in lane_names.of_lanes().items()},
-            **{f"fold_{prim}": functools.partial(self._fold, prim) for prim in lane_names.FOLDED}}
+            **{f"fold_{prim}": functools.partial(self._fold, prim) for prim in FOLDED}}
         for code, dtype in TYPES.items():
             if code != "b1":
                 found[f"shared_{code}"] = functools.partial(self._shared, dtype)
@@ -169,7 +170,9 @@ class Lanes:
 
     def _fold(self, prim: str, *values: Any) -> Any:
         self.whole(WARP, "parted warp")
-        return lane_names.fold(prim, [np.broadcast_to(v, self.number).reshape(-1, WARP) for v in values])
+        folded = fold(prim, *(np.broadcast_to(v, self.number).reshape(-1, WARP) for v in values))
+        found = tuple(array.ravel() for array in folded)
+        return found if len(found) > 1 else found[0]
 
     def _shared(self, dtype: np.dtype, count: int) -> Pointer:
         self.arrays += 1

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.compiler.emit import lanes, simt
+from jitgraph.compiler.emit.simt_memory import TYPES
 from jitgraph.compiler.kernel import Kernel, memory_code
 from jitgraph.declare.addresses import address_of
 
@@ -369,7 +370,7 @@ class FakeDriver:
         *buffers, sizes, error = self._views(function, given)
         arrays = []
         for (_, code, use), buffer in zip(loaded["params"], buffers):
-            dtype = simt.TYPES[memory_code(code)]
+            dtype = TYPES[memory_code(code)]
             array = buffer[:len(buffer) // dtype.itemsize * dtype.itemsize].view(dtype)
             array.flags.writeable = use != "in"
             arrays.append(array)
