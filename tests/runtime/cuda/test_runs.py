@@ -258,3 +258,20 @@ def test_a_feed_that_is_fetched_is_no_variable(tf, driver):
         with tf.control_dependencies([more]):
             y = tf.identity(x)
         assert [session.run(y, {x: 3.0}) for _ in range(3)] == [3.0] * 3 and session.run(v) == 4.0
+
+
+@pytest.mark.parametrize("shape, axis", [([1, 1], None), ([1, 1], 0), ([1, 1], 1), ([1], 0), ([1, 5], 0), ([5, 1], 1)])
+def test_a_sum_of_one_element_beside_a_change_of_it(tf, driver, shape, axis):
+    """One kernel sums up what the variable was and changes it: no other thread than that which does both has to load it."""
+    v = tf.Variable(np.full(shape, 2.0, np.float32))
+    y = tf.tanh(v * 1.5)
+    total = tf.reduce_sum(y * y, axis)
+    step = tf.train.MomentumOptimizer(0.1, 0.5).minimize(tf.reduce_sum(total))
+    found = []
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            session.run(tf.global_variables_initializer())
+            found.append([*(session.run([total, y, step])[:2] for _ in range(3)), [session.run(v)]])
+    for wanted, got in zip(*found):
+        for one, other in zip(wanted, got):
+            np.testing.assert_allclose(other, one, rtol=1e-4)
