@@ -81,7 +81,7 @@ cuda-simulator: $(VENV)/installed-$(EXTRAS)
 
 gpu:
 	$(MAKE) EXTRAS=test,cuda $(VENV)/installed-test,cuda
-	$(BIN)/jitgraph doctor
+	@JITGRAPH_TARGET=cuda $(BIN)/jitgraph doctor || { echo 'make gpu needs a GPU that serves: mend what is BROKEN above' >&2; exit 1; }
 	$(BIN)/python -m pytest -m gpu tests/runtime/cuda
 	JITGRAPH_TARGET=cuda $(BIN)/python -m pytest tests/conformance
 	$(BIN)/jitgraph bench --device gpu --markdown build/gpu.md --json build/gpu.json

@@ -18,10 +18,10 @@ from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
 from ..kernel import Access, Kernel, Statement, memory_code
-from ..views import contiguous, resolve
+from ..views import resolve
 from . import scalars
 from .cuda_text import ELEMENTARY_WORK, FOURS, MOST_WORK, divides, is_short
-from .kernel_text import changed_variables, goes_through, kernel_name
+from .kernel_text import as_it_lies, changed_variables, goes_through, kernel_name
 
 if TYPE_CHECKING:
     from ..ir import Value
@@ -60,16 +60,14 @@ def _runs(kernel: Kernel, access: Access, columns: sizes.Dim) -> str:
     each, but neighbouring rows may lie apart; "" if it lies in any other way."""
     last = kernel.loops[-1]
     *others, step = access.strides
+    if as_it_lies(kernel, access):
+        return "each"
     if all(sizes.same(stride, 0) for stride in access.strides):
         return "one" if sizes.same(access.offset, 0) else ""
     if not sizes.same(step, 1):
         return ""
-    if sizes.same(access.offset, 0):
-        whole = contiguous([loop.size for loop in kernel.loops])
-        if all(sizes.same(a, b) for a, b in zip(access.strides, whole)):
-            return "each"
-        if sizes.same(last.size, columns) and all(sizes.same(stride, 0) for stride in others):
-            return "columns"
+    if sizes.same(access.offset, 0) and sizes.same(last.size, columns) and all(sizes.same(stride, 0) for stride in others):
+        return "columns"
     apart = not any(sizes.same(stride, 0) for stride in others)
     return "framed" if apart and sizes.same(last.size // columns * columns, last.size) else ""
 

@@ -50,6 +50,7 @@ class CUDAEmitter(Emitter):
         super().__init__(kernel)
         self.head = Text()      # before the loops: where the thread is, shared memory
         self.late = self._late()
+        self.of_one = self._of_one()
 
     def _late(self) -> set[str]:
         """Values that stem from buffers the kernel also writes: not to be loaded by threads that have no item."""
@@ -59,6 +60,19 @@ class CUDAEmitter(Emitter):
             if s.name and (reads or any(a in late for a in s.args)):
                 late.add(s.name)
         return late
+
+    def _of_one(self) -> set[str]:
+        """Late values of items with a single element: the thread that has it overwrites what they stem from, so the others do not
+        load them at all."""
+        reduced = self._loops("reduce")
+        writes = any(s.kind == "store" and s.level == "full" and self.param(s).use == "inout" for s in self.kernel.body)
+        if not (reduced and writes and self._count(reduced) == "1"):
+            return set()
+        after = self.closure([s.args[0] for s in self._stores("row")], lambda name: self.by_name[name].kind != "reduce")
+        return self.late - {s.name for s in after}
+
+    def varies(self, name: str) -> bool:
+        return super().varies(name) or name in self.of_one
 
     def _hoisted(self, name: str) -> bool:
         return super()._hoisted(name) and name not in self.late

@@ -27,7 +27,7 @@ from ..kernel import Access, Kernel, Loop, Statement, memory_code
 from ..options import STANDARD, Options
 from .call import Call
 from .cpu import work_of_element
-from .kernel_text import changed_variables, goes_through, kernel_name
+from .kernel_text import as_it_lies, changed_variables, goes_through, kernel_name
 from .loops import Emitter, Text
 
 
@@ -46,15 +46,9 @@ def suits(result: Value, kernel: Kernel) -> bool:
         if s.kind not in ("load", "store", "scalar", "op", "index"):
             return False
         if s.access is not None and (s.kind == "store" or s.kind == "load" and kernel.buffers[s.access.param] is result) \
-                and not _is_each(s.access, columns):
+                and not as_it_lies(kernel, s.access):
             return False
     return _target(result, kernel) is not None
-
-
-def _is_each(access: Access, columns: sizes.Dim) -> bool:
-    """Whether it goes through the elements of a buffer as they lie."""
-    *row, last = access.strides
-    return sizes.same(access.offset, 0) and sizes.same(last, 1) and all(sizes.same(stride, columns) for stride in row)
 
 
 def _target(result: Value, kernel: Kernel) -> int | None:

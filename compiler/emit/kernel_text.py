@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import ELEMENTS, Kernel, Param, Region
-from ..views import resolve
+from ..kernel import ELEMENTS, Access, Kernel, Param, Region
+from ..views import contiguous, resolve
 from .instruction import Form
 
 if TYPE_CHECKING:
@@ -22,6 +22,12 @@ def bare_kernel(node: Node, name: str, inputs: list[Value], outputs: list[Value]
                        for k, v in enumerate(outputs))]
     kernel.buffers = [resolve(v)[0] for v in (*inputs, *outputs)]
     return kernel
+
+
+def as_it_lies(kernel: Kernel, access: Access) -> bool:
+    """Whether the loops of a kernel go through a buffer by this access element by element, as it lies."""
+    whole = contiguous([loop.size for loop in kernel.loops])
+    return sizes.same(access.offset, 0) and all(sizes.same(a, b) for a, b in zip(access.strides, whole))
 
 
 def goes_through(kernel: Kernel, result: Value) -> bool:

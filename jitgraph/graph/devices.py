@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -213,13 +214,22 @@ class DeviceStack:
             probe._set_device(DeviceSpec.from_string(named))
 
 
+_RUNTIME = "jitgraph.runtime.placement"       # says what there is, once it is loaded
+
+
+def _ask(config: Any) -> list[tuple[str, str, int, str, tuple[int, int]]]:
+    importlib.import_module(_RUNTIME)
+    return Accelerators.found(config)
+
+
 class Accelerators:
-    """The devices beside the CPU that sessions of this process run on; the runtime says what they are.
+    """The devices beside the CPU that sessions of this process run on; the runtime says what they are, and is loaded to be asked:
+    programs ask before they have a session.
 
     `found(config)` gives for each its name in graphs, type, bytes of memory, a description, and its compute capability.
     """
 
-    found: Callable[[Any], list[tuple[str, str, int, str, tuple[int, int]]]] = staticmethod(lambda config: [])
+    found: Callable[[Any], list[tuple[str, str, int, str, tuple[int, int]]]] = staticmethod(_ask)
 
 
 def list_local_devices(session_config: Any = None) -> list:

@@ -62,9 +62,10 @@ class OpDef:
     ``selects``: from its node, the number of the input whose reference it hands on, None if only a run can tell; without it,
     one that gives a reference hands its first input on.
 
-    What its runs are like: ``idle``: it only waits.  ``recurring``: it is run again and again, so it initialises nothing.
-    ``costly``: the gradient of a loop takes its values from the loop, and does not compute them again.  ``flops``: the
-    arithmetic that it takes, from the node and the number that stands for unknown sizes.
+    What its runs are like: ``idle``: it only waits.  ``passes``: of a check, whether values of its inputs, None for those that
+    only the run tells, are certain to pass it, so that there is nothing to do.  ``recurring``: it is run again and again, so it
+    initialises nothing.  ``costly``: the gradient of a loop takes its values from the loop, and does not compute them again.
+    ``flops``: the arithmetic that it takes, from the node and the number that stands for unknown sizes.
 
     `parse` gives the signature.  It is called when one of its parts is first asked for: of the ops that are imported,
     most programs use few.
@@ -113,6 +114,7 @@ class OpDef:
     answers: bool = False
     selects: Callable | None = None
     idle: bool = False
+    passes: Callable | None = None
     recurring: bool = False
     costly: bool = False
     flops: Callable | None = None

@@ -8,10 +8,12 @@ It does what a GPU does as late as a GPU may, and refuses what a GPU would punis
   it is done; copies do not overlap
 - a capture holds no allocation, load or wait, no work for other streams, and no loose ends
 - graphs do again what was captured, with the same addresses
-- kernels run on the simulated grid (`compiler.emit.simt`), by their very text
+- kernels run on a simulated grid, by their very text: all threads of a block in step (`compiler.emit.lanes`), or, with a seed, one
+  after the other in a random order (`compiler.emit.simt`)
 """
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import threading
@@ -21,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.compiler.emit import simt
+from jitgraph.compiler.emit import lanes, simt
+from jitgraph.compiler.emit.simt_memory import TYPES
 from jitgraph.compiler.kernel import Kernel, memory_code
 from jitgraph.declare.addresses import address_of
 
@@ -64,7 +67,7 @@ class _Mark:
 
 
 class FakeDriver:
-    """A driver of so many devices, each with so much memory; `orders` gives kernels a random order of threads by a seed."""
+    """A driver of so many devices, each with so much memory; `seed` gives kernels a random order of threads."""
 
     name = "fake"
 
@@ -367,7 +370,7 @@ class FakeDriver:
         *buffers, sizes, error = self._views(function, given)
         arrays = []
         for (_, code, use), buffer in zip(loaded["params"], buffers):
-            dtype = simt.TYPES[memory_code(code)]
+            dtype = TYPES[memory_code(code)]
             array = buffer[:len(buffer) // dtype.itemsize * dtype.itemsize].view(dtype)
             array.flags.writeable = use != "in"
             arrays.append(array)
@@ -376,8 +379,8 @@ class FakeDriver:
         reached = {}
         if loaded["by_table"]:
             reached, arrays = dict(zip((address for address, _ in given), arrays)), []
-        error[:8].view(np.int64)[0] |= simt.simulate(loaded["source"], function.name, arrays, words, blocks, threads, self._seed,
-                                                     reached=reached)
+        run = lanes.simulate if self._seed is None else functools.partial(simt.simulate, seed=self._seed)
+        error[:8].view(np.int64)[0] |= run(loaded["source"], function.name, arrays, words, blocks, threads, reached=reached)
 
     # graphs ----------------------------------------------------------------------------------------------------------
     def begin_capture(self, stream: Stream) -> None:

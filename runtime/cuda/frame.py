@@ -258,7 +258,7 @@ class DeviceFrame(Frame):
 
     def _enqueue(self, stretch: Stretch, part: Part, addresses: dict[tuple[int, int], int], trace: Any = None) -> None:
         """Asks for the work of a part, in the present run or for a graph: what other devices do is ordered by events, from and
-        to the first one."""
+        to the first one.  Of a part that cannot fail and has no answers, nothing is copied to the host."""
         driver, schedule, machine = self.machine.driver, self.schedule, self.machine
         first = self.devices[part.devices[0]]
         for d in part.devices:
@@ -268,8 +268,9 @@ class DeviceFrame(Frame):
             if part.first and d in stretch.mail and schedule.fed:
                 with self._copied(trace, None, "HtoD", d, schedule.fed):
                     device.upload(box, self.box[:schedule.fed])
-            begin, end = self._words(d)
-            driver.fill(box + begin, 0, end - begin, device.stream)
+            if part.may_fail:
+                begin, end = self._words(d)
+                driver.fill(box + begin, 0, end - begin, device.stream)
         for step in part.steps:
             if isinstance(step, DeviceStep):
                 start = 0 if trace is None else trace.now()
@@ -282,8 +283,9 @@ class DeviceFrame(Frame):
                     self._between(step.slot, step.source, step.to, addresses)
         for d in part.devices:
             device, (begin, end) = self.devices[d], schedule.answered[d]
-            with self._copied(trace, None, "DtoH", d, end - begin):
-                device.download(self.box[begin:end], self.box_of[d] + begin)
+            if part.may_fail or d in part.returns:
+                with self._copied(trace, None, "DtoH", d, end - begin):
+                    device.download(self.box[begin:end], self.box_of[d] + begin)
             if device is not first:
                 machine.order(device, first)
 

@@ -42,9 +42,9 @@ class RealDriver:
         self._present = threading.local()
         try:
             status = self._cuda.cuInit(0)[0]
-        except RuntimeError as error:           # the library is looked for at the first call
+        except RuntimeError:            # the library is looked for at the first call
             raise NoDriver("no CUDA driver was found (libcuda.so.1): install NVIDIA's driver, 580 or newer, or run on the CPU "
-                           "(JITGRAPH_TARGET=cpu)") from error
+                           "(JITGRAPH_TARGET=cpu)") from None
         if status:
             raise NoDriver(self._sentence("the CUDA driver does not start", status))
         (self._version,) = self._call("ask for the driver's version", self._cuda.cuDriverGetVersion())
@@ -240,7 +240,7 @@ def _bindings() -> Any:
         from cuda.bindings import driver
     except ImportError as error:
         raise NoDriver(f"running on a GPU needs packages that are not installed or do not load here ({error}): "
-                       f"{advice('cuda')}") from error
+                       f"{advice('cuda')}") from None
     return driver
 
 

@@ -30,6 +30,7 @@ class Part:
         self.steps: list[Step] = []
         self.devices: list[int] = []                    # in the order of their first step
         self.may_fail = False
+        self.returns: set[int] = set()                  # devices whose letter box has answers of these steps for the host
         self.changes: dict[int, set[int]] = {}          # slot of a variable -> devices that have its value afterwards
         self.first = self.last = False                  # of a stretch
 
@@ -138,6 +139,7 @@ class Schedule:
         stretch: Stretch | None = None
         mailed: set[int] = set()
         self.spans: dict[tuple[int, int], list[int]] = {}       # (slot, device): first and last step that touches it there
+        self.wrote: dict[int, Part] = {}        # slot -> the part that has written it last
         first = 0
         for number, step in enumerate(self.steps):
             if isinstance(step, (tuple, HostStep)):
@@ -171,7 +173,9 @@ class Schedule:
                 stretch.answers = True
                 if self.slots[step.slot].kind == "output":      # stays, for who wants it there
                     self._touch(step.slot, step.source, number, len(self.steps))
-                if not self.in_box(step.slot, step.source):
+                if self.in_box(step.slot, step.source):
+                    self.wrote[step.slot].returns.add(step.source)
+                else:
                     stretch.downloads.append((step.slot, step.source))
                     self._touch(step.slot, step.source, number, len(self.steps))
             else:
@@ -187,6 +191,7 @@ class Schedule:
         part = stretch.parts[-1]
         part.add(step)
         part.may_fail |= self.binding.compiled.launches[step].may_fail
+        self.wrote.update((slot, part) for param, slot in zip(step.kernel.params, step.slots) if param.use != "in")
         for slot in step.slots:
             if self.slots[slot].kind != "variable":
                 self._touch(slot, step.device, number, number)

@@ -8,7 +8,7 @@ import pytest
 import jitgraph as tf
 from jitgraph import compiler
 from jitgraph.compiler import sizes
-from jitgraph.compiler.emit import cpu, cuda, cuda_intrinsics, cuda_rows, simt
+from jitgraph.compiler.emit import cpu, cuda, cuda_intrinsics, cuda_rows, lane_names, lanes, simt, simt_names
 from jitgraph.compiler.emit.simt import SimulationError
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.declare import prim
@@ -30,7 +30,9 @@ def free_names(source) -> set:
 
 def test_the_simulator_and_numba_know_every_name(program):
     pytest.importorskip("numba")
-    known = set(simt.namespace(simt.Grid("", 1, 32))) | simt.meetings()
+    threads = set(simt_names.namespace()) | set(simt.Grid("", 1, 32).names()) | simt_names.meetings()
+    found = lanes.Lanes("", range(1), 1, 32, {}).names()
+    known = threads & (set(lane_names.namespace()) | set(found))
     for kernel in program.schedule().kernels:
         names = free_names(kernel.source) - {"range"}
         assert names <= known

@@ -1,5 +1,6 @@
 """Kernels for CUDA, run by the simulator: right at every size, dtype and grid; and the simulator finds what is wrong."""
 
+import functools
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from jitgraph.compiler import elementary, machine
-from jitgraph.compiler.emit import cpu, cuda_rows, native, scalars
+from jitgraph.compiler.emit import cpu, cuda_rows, lanes, native, scalars, simt
 from jitgraph.compiler.emit.simt import SimulationError, simulate
 from jitgraph.compiler.kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, CODES
 from jitgraph.declare import prim
@@ -246,7 +247,13 @@ def test_failed_checks_are_reported_and_nothing_is_read_outside(scheduled):
 HEAD = "def k(x0, y0, sizes, error):\n    thread = thread_index()\n"
 
 
-def simulated(body, buffers=None, blocks=1, threads=64):
+@pytest.fixture(params=[simulate, lanes.simulate], ids=["threads", "lanes"])
+def simulated(request):
+    """simulated(body): what a kernel of these lines does, by either simulator."""
+    return functools.partial(_simulated, request.param)
+
+
+def _simulated(simulate, body, buffers=None, blocks=1, threads=64):
     x, y = buffers or (np.arange(64, dtype=np.float32), np.zeros(64, np.float32))
     x = x.copy()
     x.flags.writeable = False
@@ -257,7 +264,7 @@ def simulated(body, buffers=None, blocks=1, threads=64):
 REVERSED = "part = shared_f32(64)\npart[thread] = x0[thread]\n{}\ny0[thread] = part[63 - thread]"
 
 
-def test_shared_memory_is_shared():
+def test_shared_memory_is_shared(simulated):
     assert simulated(REVERSED.format("barrier()"))[1].tolist() == list(range(63, -1, -1))
 
 
@@ -266,50 +273,107 @@ WRONG = {
     "reads element -1 of": "y0[thread] = x0[thread - 1]",
     "writes element 64 of buffer 1": "y0[thread + 1] = x0[thread]",
     "which is read-only": "x0[thread] = f32(0)",
-    "race: thread 1 of block 0 writes element 0": "y0[0] = x0[thread]",
-    "race: thread 32 of block 0 writes element 32 of shared array 0, which thread 31 of block 0 read":
+    "race: thread [01] of block 0 writes element 0 of buffer 1, which thread (0|63) of block 0 wrote": "y0[0] = x0[thread]",
+    "race: thread (32 of block 0 writes element 32|0 of block 0 reads element 63) of shared array 0, which thread (31|63) of block":
         REVERSED.format("lane = thread"),
     "divergent barrier": "if thread < 32:\n    barrier()",
     "divergent barrier in block 0: thread 0 waits in line: barrier()\nbut thread 32":
         "if thread < 32:\n    barrier()\nelse:\n    barrier()",
+    "place 1 is no multiple of 16 bytes": "take4(local_f32(4), 0, x0, 1, thread == 5)",
     "waits for its warp in line: y0\\[thread\\] = fold_add":
         "if thread != 5:\n    y0[thread] = fold_add(x0[thread])",
-    "but thread 0 waits in line: barrier": "if thread > 0:\n    y0[thread] = fold_add(x0[thread])\nelse:\n    barrier()",
+    "but thread 0 (waits in line: barrier|does not come there)":
+        "if thread > 0:\n    y0[thread] = fold_add(x0[thread])\nelse:\n    barrier()",
+    "quotient32": "y0[thread] = f32(quotient32(thread - 1, 2))",
 }
 
 
 @pytest.mark.parametrize("message", WRONG)
-def test_a_wrong_kernel_is_refused(message):
+def test_a_wrong_kernel_is_refused(simulated, message):
     with pytest.raises(SimulationError, match=message.replace("()", r"\(\)")):
         simulated(WRONG[message])
 
 
-def test_all_nan_are_one():
+def test_all_nan_are_one(simulated):
     """Whatever their bits: a GPU makes but one."""
     _, y = simulated("y0[0] = select(thread == 0, -x0[0], x0[0])", (np.full(64, np.nan, np.float32), np.zeros(64, np.float32)))
     assert np.isnan(y[0])
 
 
-def test_blocks_do_not_wait_for_each_other():
+def test_blocks_do_not_wait_for_each_other(simulated):
     with pytest.raises(SimulationError, match="race: thread 0 of block 1 reads element 0"):
         simulated("if block_index() == 0:\n    y0[thread] = x0[thread]\nbarrier()\nif block_index() == 1:\n"
                   "    y0[thread] = y0[thread] + f32(1)", blocks=2)
 
 
-def test_shared_memory_begins_as_nan():
+def test_shared_memory_begins_as_nan(simulated):
     assert np.isnan(simulated("part = shared_f32(64)\ny0[thread] = part[thread]")[1]).all()
 
 
-def test_folds_combine_all_lanes_of_a_warp():
+def test_folds_combine_all_lanes_of_a_warp(simulated):
     _, y = simulated("y0[thread] = fold_add(x0[thread])")
     assert y.tolist() == [496.0] * 32 + [1520.0] * 32
     _, y = simulated("v, at = fold_argmin(x0[63 - thread], thread)\ny0[thread] = f32(at)")
     assert y.tolist() == [31.0] * 32 + [63.0] * 32
 
 
+ODD = """
+total, k = 0, thread
+while k > 0:
+    k = k - (thread & 3) - 1
+    if k & 1:
+        total = total + k
+    else:
+        for j in range(smaller(k, thread & 7), 3):
+            total = total + j * 100
+own = local_i64(4)
+own[thread & 3] = total
+if thread < 40:
+    own[1] += 7
+v, w = own[1], own[thread & 3]
+if (thread > 3) & (thread < 5):
+    report(error, 4)
+y0[thread] = f32(v * 10000 + w - total) + f32(k)"""
+
+
+def test_threads_go_ways_of_their_own(simulated):
+    """Loops of as many rounds as each thread has, and what those keep that are through."""
+    def thread(t):
+        total, k = 0, t
+        while k > 0:
+            k -= (t & 3) + 1
+            if k & 1:
+                total += k
+            else:
+                total += sum(j * 100 for j in range(min(k, t & 7), 3))
+        own = [0] * 4
+        own[t & 3] = total
+        own[1] += 7 * (t < 40)
+        return own[1] * 10000 + own[t & 3] - total + k
+
+    bits, y = simulated(ODD)
+    assert bits == 4 and y.tolist() == [np.float32(thread(t)) for t in range(64)]
+
+
+@pytest.mark.parametrize("grid", [None, (2, 64), (40, 32)])
+def test_both_simulators_give_the_same_bits(program, monkeypatch, grid):
+    runs = [program.schedule() for _ in range(2)]
+    assert runs[0].simulate(grid=grid) == 0
+    monkeypatch.setattr(simt, "simulate", lambda *given: lanes.simulate(*given[:6]))
+    assert runs[1].simulate(grid=grid) == 0
+    for a, b in zip(runs[0].results(), runs[1].results()):
+        assert a.tobytes() == b.tobytes()
+
+
+def test_what_no_kernel_has_is_refused():
+    with pytest.raises(SimulationError, match="kernels have no BoolOp: thread and 1"):
+        _simulated(lanes.simulate, "y0[thread] = thread and 1")
+
+
 def test_the_simulator_needs_neither_numba_nor_cuda():
-    code = ("import sys, numpy as np\nfrom jitgraph.compiler.emit import cuda, cuda_compile, simt\n"
-            "simt.simulate('def k(y0, sizes, error):\\n    y0[thread_index()] = exp(f32(1))\\n', 'k',"
+    code = ("import sys, numpy as np\nfrom jitgraph.compiler.emit import cuda, cuda_compile, lanes, simt\n"
+            "for one in (simt, lanes):\n"
+            "    one.simulate('def k(y0, sizes, error):\\n    y0[thread_index()] = exp(f32(1))\\n', 'k',"
             " [np.zeros(32, 'f4')], np.zeros(1, 'i8'), 1, 32)\n"
             "assert not {'numba', 'cuda', 'llvmlite'} & set(sys.modules), 'imported'\n")
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

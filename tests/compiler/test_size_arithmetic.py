@@ -4,6 +4,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from jitgraph.compiler import compile
+from jitgraph.compiler.place import HostStep
+
 # for an array of 300 rows, as TensorFlow 1.15 gives them
 AT_300 = {
     "n * 1000000 * 1000": -647710720,
@@ -73,3 +76,39 @@ def test_there_is_no_place_along_an_empty_axis(tf, name, shape, axis, jit):
         for _ in range(2):
             with pytest.raises(tf.errors.InvalidArgumentError, match="Reduction axis .* is empty in shape"):
                 session.run(y, {x: np.zeros(shape)})
+
+
+@pytest.mark.parametrize("text, holds", [
+    ("tf.equal(tf.shape(x), tf.shape(x + 1.0))", [True, True]), ("tf.not_equal(tf.shape(x)[0], tf.shape(x)[0] + 1)", True),
+    ("tf.equal(tf.stack([tf.shape(x)[0], 5]), [tf.shape(x)[0], 6])", [True, False]), ("tf.equal(tf.shape(x)[0], 7)", False),
+    ("tf.equal(n * 2, n + n)", True), ("tf.not_equal([n, 7], [[n], [7]])", [[False, True], [True, False]])])
+def test_sizes_are_compared(tf, text, holds):
+    """One plan serves all sizes; where sizes that are not equal now may be, it tells in the run."""
+    x = tf.placeholder(tf.float32, [None, 2])
+    y = eval(text, {"tf": tf, "x": x, "n": tf.shape(x)[0]})
+    with tf.Session(jit="always") as session:
+        for rows in (300, 5, 301):
+            np.testing.assert_array_equal(session.run(y, {x: np.zeros((rows, 2))}), holds)
+        if "7" in text:
+            equal = session.run(y, {x: np.zeros((7, 2))})
+            assert equal.all() if "not" not in text else not equal.any()
+
+
+def test_a_check_of_sizes_that_always_holds_does_not_run(tf):
+    """As ``tf.nn.dynamic_rnn`` checks that there is a length for each sequence."""
+    x, lengths = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [None])
+    checked = tf.Assert(tf.reduce_all(tf.equal(tf.shape(lengths), tf.stack([tf.shape(x)[0]]))), ["lengths", tf.shape(lengths)])
+    with tf.control_dependencies([checked]):
+        y = x * 2.0
+    rows = {n: {x: (n, 3), lengths: (m,)} for n, m in ((4, 4), (5, 4))}
+    left = [[op.type for op in _on_the_host(compile(tf.get_default_graph(), [y], [], rows[n]))] for n in rows]
+    assert left == [[], ["Assert"]]
+    with tf.Session(jit="always") as session:
+        for n in (4, 9):
+            assert session.run(y, {x: np.ones((n, 3)), lengths: np.zeros(n)}).sum() == 6 * n
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"assertion failed: \[lengths\] \[8\]"):
+            session.run(y, {x: np.ones((9, 3)), lengths: np.zeros(8)})
+
+
+def _on_the_host(program):
+    return [step.node.op for step in program.layout.steps if isinstance(step, HostStep)]

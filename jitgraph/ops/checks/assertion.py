@@ -24,7 +24,8 @@ def _checked(c: Any) -> list:
 
 
 @op("Assert(condition: bool, data: [T]; T: list(type) >= 1, summarize: int = 3)", shape=_checked, stateful=True,
-    host=True, grad=NOT_DIFFERENTIABLE, tested_in="tests/ops/test_checks.py: no output")
+    host=True, grad=NOT_DIFFERENTIABLE, passes=lambda condition, *data: condition is not None and condition.ndim == 0 and condition,
+    tested_in="tests/ops/test_checks.py: no output")
 def _assert(condition, data, summarize):
     """Nothing if `condition` holds, else an InvalidArgumentError that shows `data`."""
     if condition.ndim:

@@ -57,18 +57,28 @@ def _equality_value(function: Any, x: Any, y: Any, incompatible_shape_error: boo
         return np.asarray(function is np.not_equal)
 
 
+def _certainly_equal(x: Any, y: Any) -> np.ndarray:
+    """Whether sizes that have no number yet are equal, in all runs or in none.  Raises TypeError where that depends on the run."""
+    differences = np.asarray(x.astype(object) - y.astype(object))
+    if not all(isinstance(d, int) for d in differences.flat):
+        raise TypeError("whether these sizes are equal depends on the run")
+    return np.asarray(differences == 0, bool)
+
+
 _EQUALITY = "(x: T, y: T; incompatible_shape_error: bool = True) -> z: bool"
 
 
 @op("Equal" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.eq),
-    grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x == y, constant=constant_rules.by_value, static=True)
+    grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x == y, constant=constant_rules.by_value, static=True,
+    symbolic=_certainly_equal)
 def _equal(x, y, incompatible_shape_error):
     """Whether x and y are equal, with broadcasting."""
     return _equality_value(np.equal, x, y, incompatible_shape_error)
 
 
 @op("NotEqual" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.ne),
-    grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x != y, constant=constant_rules.by_value, static=True)
+    grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x != y, constant=constant_rules.by_value, static=True,
+    symbolic=lambda x, y: ~_certainly_equal(x, y))
 def _not_equal(x, y, incompatible_shape_error):
     """Whether x and y differ, with broadcasting."""
     return _equality_value(np.not_equal, x, y, incompatible_shape_error)

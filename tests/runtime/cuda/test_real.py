@@ -53,8 +53,9 @@ def test_drivers_have_the_calls_that_are_stated(one):
 @pytest.mark.skipif(has_driver(), reason="there is a driver")
 def test_without_a_driver_one_sentence_says_what_to_do():
     pytest.importorskip("cuda.bindings.driver")
-    with pytest.raises(calls.NoDriver, match="no CUDA driver was found.*install NVIDIA's driver, 580 or newer"):
+    with pytest.raises(calls.NoDriver, match="no CUDA driver was found.*install NVIDIA's driver, 580 or newer") as caught:
         real.RealDriver()
+    assert caught.value.__suppress_context__        # the sentence, and not where the library was looked for
 
 
 def test_without_the_packages(monkeypatch):

@@ -74,14 +74,40 @@ def test_variables_stay_on_the_device(tf, driver):
     more = tf.assign_add(v, tf.ones([64, 64])).op
     with tf.Session(jit="always") as session:
         session.run(v.initializer)
-        for _ in range(3):
-            session.run(more)
+        session.run(more)
+        assert asked(driver, lambda: session.run(more)) == ["launch", "graph"]      # it cannot fail: nothing is to be looked at
+        session.run(more)
         assert asked(driver, lambda: session.run(more)) == ["graph"]
         assert (session.run(v) == 5).all()
         variable = session._state.variable(v.op)
         assert variable.valid == {0} or 0 in variable.valid
         assert (variable.value() == 5).all() and variable.valid >= {0, -1}
         assert asked(driver, lambda: session.run(more)) == ["graph"]            # reading did not move it
+
+
+def test_answers_come_with_the_part_that_made_them(tf, driver):
+    """Small results of an early part, of one before a step of the host, and of one that may fail."""
+    x, at = tf.placeholder(tf.float32, [5]), tf.placeholder(tf.int32, [])
+    v = tf.Variable(np.zeros([5], np.float32))
+    first = tf.reduce_sum(tf.exp(x))
+    with tf.control_dependencies([first]):
+        taken = tf.gather(x * 2.0, at)
+    with tf.control_dependencies([taken]):
+        more = tf.assign_add(v, tf.exp(x))
+    with tf.control_dependencies([more]):
+        called = tf.py_func(lambda a: a + 1, [x], tf.float32)
+        last = tf.reduce_sum(tf.sqrt(called))
+    value = np.arange(5, dtype=np.float32)
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        for k in range(1, 5):
+            found = session.run([first, taken, last, more], {x: value, at: k})
+            wanted = [np.exp(value).sum(), 2 * k, np.sqrt(value + 1).sum(), k * np.exp(value)]
+            for one, other in zip(found, wanted):
+                np.testing.assert_allclose(one, other, rtol=1e-5)
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices = 5 is not in \[0, 5\)"):
+                session.run([first, taken, last, more], {x: value, at: 5})
+        assert {"graph"} <= set(asked(driver, lambda: session.run([first, taken, last, more], {x: value, at: 1})))
 
 
 def test_what_the_host_writes_is_brought_to_the_device(tf, driver):
@@ -232,3 +258,20 @@ def test_a_feed_that_is_fetched_is_no_variable(tf, driver):
         with tf.control_dependencies([more]):
             y = tf.identity(x)
         assert [session.run(y, {x: 3.0}) for _ in range(3)] == [3.0] * 3 and session.run(v) == 4.0
+
+
+@pytest.mark.parametrize("shape, axis", [([1, 1], None), ([1, 1], 0), ([1, 1], 1), ([1], 0), ([1, 5], 0), ([5, 1], 1)])
+def test_a_sum_of_one_element_beside_a_change_of_it(tf, driver, shape, axis):
+    """One kernel sums up what the variable was and changes it: no other thread than that which does both has to load it."""
+    v = tf.Variable(np.full(shape, 2.0, np.float32))
+    y = tf.tanh(v * 1.5)
+    total = tf.reduce_sum(y * y, axis)
+    step = tf.train.MomentumOptimizer(0.1, 0.5).minimize(tf.reduce_sum(total))
+    found = []
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            session.run(tf.global_variables_initializer())
+            found.append([*(session.run([total, y, step])[:2] for _ in range(3)), [session.run(v)]])
+    for wanted, got in zip(*found):
+        for one, other in zip(wanted, got):
+            np.testing.assert_allclose(other, one, rtol=1e-4)

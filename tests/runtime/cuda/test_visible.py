@@ -1,4 +1,7 @@
 """What a session sees of the devices, and what it says of them."""
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -87,6 +90,14 @@ def test_lists_of_devices(tf):
     assert tf.test.is_gpu_available() and tf.test.gpu_device_name() == "/device:GPU:0"
     assert tf.test.is_gpu_available(min_cuda_compute_capability=(9, 0))
     assert not tf.test.is_gpu_available(min_cuda_compute_capability=(9, 1))
+
+
+def test_devices_are_told_before_there_is_a_session():
+    code = ("import jitgraph as tf\nfrom jitgraph.compat import install\ninstall()\n"
+            "from tensorflow.python.client import device_lib\n"
+            "print(tf.test.is_gpu_available(), tf.test.gpu_device_name(), len(device_lib.list_local_devices()))")
+    for asked in (code, code.replace("tf.test.is_gpu_available()", "True")):
+        assert subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True).stdout == "True /device:GPU:0 5\n"
 
 
 def test_without_gpus_there_is_none(tf, monkeypatch):
