@@ -13,7 +13,7 @@ from jitgraph.graph.operation import Operation
 def copied(op: Operation, graph: Graph, name: str, inputs: list, control_inputs: list) -> Operation:
     """A copy of `op` in `graph` with other inputs."""
     made = graph.add_op(op.opdef, op.type, name, inputs, dict(op.attrs), [t.dtype for t in op.outputs],
-                        [t.shape for t in op.outputs], control_inputs)
+                        [t._shape for t in op.outputs], control_inputs)
     for key, value in (op.annotations or {}).items():
         made._set_attr(key, value)
     return made
