@@ -1,8 +1,9 @@
-"""What the reference would take for a run, and the passes for a plan, by what stands in the graph.
+"""What the reference would take for a run, by what stands in the graph.
 
-The first run of a plan is the reference's where that is soon done, as in programs that run many small things once.  Of others
-the second run would have to wait for kernels that the first could have had: both together are soonest done if it waits itself.
-Nothing is timed: the same graph gets the same tier, and by that the same bits, on every machine and with any store.
+The first run of a plan is the reference's, so that its results are soon there while kernels are compiled behind it.  Where the
+reference would keep the program waiting longer than that, the second run would wait once more: then the first waits for the
+kernels itself.  Nothing is timed: the same graph gets the same tier, and by that the same bits, on every machine and with any
+store.
 """
 from __future__ import annotations
 
@@ -12,23 +13,16 @@ from jitgraph.graph.calls import bodies
 from jitgraph.graph.function_graph import LOOPS
 from jitgraph.graph.operation import Operation
 
-SLOW_BYTES = 1 << 31        # results of a run that the reference would hold
-SLOW_FLOPS = 2e10
+PATIENCE = 1.0              # seconds that a first run may take
 BYTES_PER_SECOND = 5e8      # of results, which NumPy writes to fresh memory, mostly from several temporaries
 FLOPS_PER_SECOND = 3e10
-PASSES_SECONDS = 0.1        # to compile a plan from a filled store
-SECONDS_PER_OPERATION = 3e-4
 ITERATIONS = 16             # of a loop, as far as its graph tells
-WORTH_WAITING = 2.0         # times as long as the passes
 
 
 def compiles_first(ops: Sequence[Operation], batch: int) -> bool:
-    """Whether the kernels of these operations are worth waiting for in the first run, with `batch` for sizes that are not known."""
+    """Whether the first run of these operations waits for their kernels, with `batch` for sizes that are not known."""
     moved, flops = _work(ops, batch)
-    if moved > SLOW_BYTES or flops > SLOW_FLOPS:
-        return True
-    passes = PASSES_SECONDS + SECONDS_PER_OPERATION * len(ops)
-    return moved / BYTES_PER_SECOND + flops / FLOPS_PER_SECOND > WORTH_WAITING * passes
+    return moved / BYTES_PER_SECOND + flops / FLOPS_PER_SECOND > PATIENCE
 
 
 def _work(ops: Sequence[Operation], batch: int) -> tuple[float, float]:

@@ -74,7 +74,7 @@ def _first_run(fetch, feeds):
         return session.plans[-1]
 
 
-@pytest.mark.parametrize("rows, waits", [(1 << 21, True), (1 << 10, False)])
+@pytest.mark.parametrize("rows, waits", [(1 << 22, True), (1 << 10, False)])
 def test_a_first_run_waits_for_kernels_where_the_reference_would_take_longer(rows, waits):
     tf.reset_default_graph()
     x = tf.placeholder(tf.float32, [None, 8])
