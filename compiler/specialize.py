@@ -297,7 +297,7 @@ class _Specializer:
             return result
         result = [_merged(s, t._shape) for s, t in zip(result, op.outputs)]
         if op.opdef.calls and any(s is None or any(d is None for d in s) for s in result):
-            return [found or s for s, found in zip(result, called_shapes(op, infos, self._look))]
+            return [s if found is None else found for s, found in zip(result, called_shapes(op, infos, self._look))]
         return result
 
     def _look(self, function: FunctionGraph, given: Mapping[Tensor, Info]) -> Mapping[Tensor, Info]:

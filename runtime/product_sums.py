@@ -1,7 +1,7 @@
 """The running totals of sums of products over the iterations of a loop, see `jitgraph.compiler.loops.product_sums`."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +37,16 @@ def flat(columns: Sequence[Column]) -> Column:
     return columns[0] if len(columns) == 1 else [row for column in columns for row in column]
 
 
+def parts(count: int, each: int, held: int, most: int) -> Iterator[slice]:
+    """`count` entries of `each` rows in parts: the first fills what holds `held` rows up to `most` or just above, each other
+    begins anew."""
+    done = 0
+    while done < count:
+        end = min(count, done + max(1, -(-(most - held) // max(each, 1))))
+        yield slice(done, end)
+        done, held = end, 0
+
+
 def joined(arrays: Column, axis: int) -> np.ndarray:
     """The arrays one behind the other along an axis; where they lie so in memory already, that memory."""
     if isinstance(arrays, np.ndarray) and axis == 0:
@@ -70,12 +80,9 @@ class RunningSum:
         if terms != others:
             raise InvalidArgumentError(None, self.product.op, "Matrix size-incompatible: In[0]: "
                                        f"{list(first[0].shape)}, In[1]: {list(first[1].shape)}")
-        done = 0
-        while done < len(x):
-            end = min(len(x), done + max(1, -(-(TERMS - self.terms) // max(terms, 1))))
-            self.pairs.append((x[done:end], y[done:end]))
-            self.terms += terms * (end - done)
-            done = end
+        for part in parts(len(x), terms, self.terms, TERMS):
+            self.pairs.append((x[part], y[part]))
+            self.terms += terms * len(x[part])
             if self.terms >= TERMS:
                 self.value()
 

@@ -11,7 +11,7 @@ from jitgraph.tensor_arrays.host_values import Column, boxed, element
 from jitgraph.tensor_arrays.tensor_array_values import Zero, elements_of, span, with_gradients
 
 from .memory import Elsewhere
-from .product_sums import flat, joined
+from .product_sums import flat, joined, parts
 
 if TYPE_CHECKING:
     from .state import State
@@ -56,10 +56,9 @@ class EarlyRows:
             place = index - self.begin
         return self.rows[place]
 
-
     def column(self, elements: Any, indices: np.ndarray, found: Column) -> Column:
         """The terms for the elements at `indices`, which are `found`."""
-        parts: list[Column] = []
+        found_rows: list[Column] = []
         done = 0
         while done < len(indices):
             self.at(elements, int(indices[done]), element(found, done))
@@ -67,9 +66,9 @@ class EarlyRows:
             outside = np.flatnonzero((inside < 0) | (inside >= len(self.rows)))
             inside = inside[:outside[0]] if len(outside) else inside
             where = span(inside, len(self.rows))
-            parts.append([self.rows[k] for k in inside] if where is None else self.rows[where])
+            found_rows.append([self.rows[k] for k in inside] if where is None else self.rows[where])
             done += len(inside)
-        return parts[0] if len(parts) == 1 else [row for part in parts for row in part]
+        return flat(found_rows)
 
 
 def _around(elements: Any, index: int, value: np.ndarray) -> tuple[int, Column]:
@@ -98,12 +97,10 @@ class LateElements:
     def append_all(self, elements: Any, indices: list[int], leaves: list[Column]) -> None:
         """The same for many elements, with a column of rows for each leaf."""
         self.size = max(self.size, 0 if isinstance(elements, Zero) else elements.size, *(k + 1 for k in indices))
-        done, rows = 0, len(element(leaves[0], 0))
-        while done < len(indices):
-            end = min(len(indices), done + max(1, -(-(ROWS - self.rows) // max(rows, 1))))
-            self.waiting.append((indices[done:end], [column[done:end] for column in leaves]))
-            self.rows += rows * (end - done)
-            done = end
+        rows = len(element(leaves[0], 0))
+        for part in parts(len(indices), rows, self.rows, ROWS):
+            self.waiting.append((indices[part], [column[part] for column in leaves]))
+            self.rows += rows * len(indices[part])
             if self.rows >= ROWS:
                 self.value()
 

@@ -112,7 +112,7 @@ class Stack:
 
     def push_all(self, values: Column) -> Stack:
         """This stack with many values on top, the last uppermost; an array, which is kept, gives its rows."""
-        return Stack(values, len(values), self)
+        return Stack(values, len(values), self) if len(values) else self
 
     def pop(self) -> tuple[Stack, Any]:
         """(the stack without its top, the top).  Raises IndexError if it is empty."""

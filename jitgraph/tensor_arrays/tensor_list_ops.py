@@ -134,8 +134,5 @@ def recorded(record):
     grad=NOT_DIFFERENTIABLE, tested_in="tests/control/test_gradients_of_control_flow.py: a list", origin="jitgraph")
 def reversed_list(input_handle):
     """The list from its end to its beginning."""
-    rest, turned = unboxed(input_handle), Stack()
-    while rest.size:
-        rest, last = rest.pop()
-        turned = turned.push(last)
-    return boxed(turned)
+    held = unboxed(input_handle)
+    return boxed(Stack().push_all(held.pop_all(held.size)[1]))
