@@ -4,7 +4,6 @@ to find them in a kernel's text.
     copy    (source, at, step, target, at, step, rows, columns)
     add     (source, at, step, target, at, step, rows, columns)
     clear   (target, at, step, rows, columns)
-    fetch   (source, at, step, rows, columns), which asks memory for what is read soon
 
 `at` is the index of a block's first element, `step` the distance between two of its rows.
 """
@@ -42,9 +41,6 @@ def _write(what: str, vectors: Vectors, sides: list[Sequence[ir.Value]], rows: W
     def chunk(row: Word, column: Word, mask: Any = None) -> None:
         *source, target = (vectors.place(array, (Word(b, at) + row * Word(b, step) + column).value)
                            for array, at, step in sides)
-        if what == "fetch":
-            vectors.fetch(target)
-            return
         value = vectors.load(source[0], mask) if source else vectors.zero
         if what == "add":
             value = b.fadd(vectors.load(target, mask), value)

@@ -27,6 +27,8 @@ ROW_BYTES = 1 << 18     # of the copied rows of a block, which lie on the stack 
 NARROWEST = 2 * BLOCK   # columns of a strip
 TURNED_ROWS = 112       # rows of a block whose result is turned: enough to pay for its panels
 APART = 1024            # rows of L that lie a multiple of this apart fall on one set of the cache: copied
+FAR = 1024              # columns of C from which a tile's rows there crowd a few sets of the caches: a block is made aside
+WIDEST = 256            # columns of a strip, at most
 SPREAD = DEPTH + 16     # between the copied rows of L: not a power of two, which would fall on one set of the cache
 
 
@@ -103,7 +105,7 @@ class _Writer:
 
     def write(self) -> None:
         form, b, size = self.form, self.b, self.size
-        panel, part = self._scratch(DEPTH * BLOCK), self._scratch(TURNED_ROWS * NARROWEST)
+        panel, part = self._scratch(DEPTH * BLOCK), self._scratch(max(TURNED_ROWS * NARROWEST, highest(form.code) * WIDEST))
         tall, corner = self._scratch((highest(form.code) + form.tall) * SPREAD), self._scratch(form.tall * self.width)
         block = self.item // size["strips"]
         left = (self.item - block * size["strips"]) * size["strip"]
@@ -112,9 +114,11 @@ class _Writer:
         top = (block - batch * size["blocks"]) * size["block_rows"]
         high = smaller(size["rows"] - top, size["block_rows"])
         turned = size["turned"].is_equal(1)
-        target = b.select(turned, part, self.y)
-        step = select(b, turned, size["strip"], size["columns"])
-        start = select(b, turned, 0, (batch * size["rows"] + top) * size["columns"] + left)
+        far = b.and_(b.not_(size["columns"].is_below(FAR)), size["terms"].is_above(DEPTH))      # what is added to several times
+        aside, there = b.or_(turned, far), (batch * size["rows"] + top) * size["columns"] + left
+        target = b.select(aside, part, self.y)
+        step = select(b, aside, size["strip"], size["columns"])
+        start = select(b, aside, 0, there)
         self._block("clear", target, start, step, high, wide)
         rows_at, columns_at = (size[f"{side}_offset"] + batch * size[f"{side}_batch"] for side in ("left", "right"))
         with loop(b, 0, size["terms"], DEPTH) as k0:
@@ -143,6 +147,8 @@ class _Writer:
                     with b.if_then(b.not_(fits)):
                         self._block("add", corner, 0, self.width, target, place, step, smaller(high - r, form.tall),
                                     smaller(rest, width))
+        with b.if_then(b.and_(aside, b.not_(turned))):
+            self._block("copy", part, 0, step, self.y, there, size["columns"], high, wide)
         with b.if_then(turned), loop(b, 0, wide) as c, loop(b, 0, high) as r:
             b.store(b.load(self._element(part, r * step + c)),
                     self._element(self.y, (batch * size["columns"] + left + c) * size["rows"] + top + r))

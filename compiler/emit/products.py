@@ -19,7 +19,7 @@ from ..kernel import Kernel, Region
 from ..views import matrix_view
 from . import cpu_features
 from .kernel_text import KernelText
-from .product_code import NARROWEST, SIZES, TURNED_ROWS, Product, highest
+from .product_code import NARROWEST, SIZES, TURNED_ROWS, WIDEST, Product, highest
 from .vectors import lane_count
 
 FEW = 64                # rows up to which the other factor is better not turned
@@ -29,7 +29,6 @@ TILE_ROWS = 8           # of a tile, and that blocks are a multiple of
 TALLER = (10, 14)       # rows of a tile where there are registers for them, and less of the last tile is wasted so
 STEP = 0.7              # what a tile costs beside its rows, in rows
 COPIED = 4              # rows whose tiles take as long as filling the panels
-WIDEST = 256            # columns of a strip, at most
 ITEMS = 8               # fewer than this: strips are made narrower
 
 

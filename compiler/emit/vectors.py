@@ -64,9 +64,10 @@ class Vectors:
             self._masked("store", self.ir.VoidType(), [value, place, self.ir.IntType(32)(self.align), mask])
 
     def fetch(self, place: ir.Value) -> None:
-        """Asks memory for the line of a place, which may lie anywhere."""
+        """Asks memory for the line of a place, which may lie anywhere: into the second-level cache.  Lines far apart fall on few
+        sets of the first, and would drive one another, and what is being read, out of it."""
         i32, byte = self.ir.IntType(32), self.ir.IntType(8).as_pointer()
-        passed = [self.b.bitcast(place, byte), i32(0), i32(3), i32(1)]      # to read, to keep, data
+        passed = [self.b.bitcast(place, byte), i32(0), i32(2), i32(1)]      # to read, into the second level, data
         self.b.call(declared(self.b.module, "llvm.prefetch.p0", self.ir.VoidType(), [p.type for p in passed]), passed)
 
     def _masked(self, what: str, result: ir.Type, arguments: list[ir.Value]) -> ir.Value:
