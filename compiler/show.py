@@ -46,14 +46,19 @@ def recorded() -> list[Description]:
     return list(distinct.values())
 
 
+def is_asked() -> bool:
+    """Whether somebody wants descriptions of what is compiled."""
+    return _recorded is not None or bool(wanted())
+
+
 def observe(program: Program, fact: Callable[[Kernel], Fact]) -> None:
     """Called for every compiled program: keeps or prints its description where somebody asked for it.
 
     `fact(kernel)` gives what the runtime knows: a dict with origin, compile_ms, reason, grain, parallel.
     """
-    words = wanted()
-    if _recorded is None and not words:
+    if not is_asked():
         return
+    words = wanted()
     description = describe(program, fact)
     if _recorded is not None:
         _recorded.append(description)

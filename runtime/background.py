@@ -1,4 +1,4 @@
-"""One thread that compiles ahead of the runs that need it."""
+"""One thread that compiles ahead of the runs that need it, and puts into the store what was compiled."""
 from __future__ import annotations
 
 import atexit
@@ -11,32 +11,32 @@ LOG = logging.getLogger(__name__)
 
 
 class Background:
-    """One thread that compiles ahead; it stops between two plans when the program ends."""
+    """One thread that compiles ahead; it stops between two plans when the program ends, and does then only what is `kept`: what
+    the next process shall find."""
 
     def __init__(self) -> None:
-        self.jobs: queue.Queue[Callable[[], object] | None] = queue.Queue()
+        self.jobs: queue.Queue[tuple[Callable[[], object], bool] | None] = queue.Queue()
         self.thread: threading.Thread | None = None
         self.stopped = False
 
-    def submit(self, job: Callable[[], object]) -> None:
+    def submit(self, job: Callable[[], object], kept: bool = False) -> None:
         if self.stopped:
             return
         if self.thread is None or not self.thread.is_alive():
             self.thread = threading.Thread(target=self._work, name="jitgraph-compile", daemon=True)
             self.thread.start()
             atexit.register(self.stop)
-        self.jobs.put(job)
+        self.jobs.put((job, kept))
 
     def _work(self) -> None:
-        while not self.stopped:
-            job = self.jobs.get()
-            if job is None or self.stopped:
-                return
+        while (given := self.jobs.get()) is not None:
+            job, kept = given
             try:
-                job()
+                if kept or not self.stopped:
+                    job()
             except Exception:           # the run that needs what this should have made makes it itself, and says what is wrong
                 LOG.debug("compiling ahead of a run failed", exc_info=True)
-            del job         # which may hold a session's state, until the next one comes
+            del job, given      # which may hold a session's state, until the next one comes
             self.jobs.task_done()
 
     def wait(self) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jitgraph.compiler import Program, compile, compile_ops
+from jitgraph.compiler import Program, compile
 from jitgraph.compiler.lower import is_given, state_inputs
 from jitgraph.compiler.open_variables import is_closed
 from jitgraph.compiler.order import is_variable, variable_of, waits_for_room
@@ -25,7 +25,7 @@ from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
-from . import check, hostcall, progress, reference, tiers, watch
+from . import check, hostcall, progress, reference, stored_programs, tiers, watch
 from .background import BACKGROUND
 from .binding import Binding
 from .compiled import Compiled, measured
@@ -342,10 +342,15 @@ class Segment:
         trace = None if watched is None else watched.trace
         begin = 0 if trace is None else trace.now()
         try:
-            program = self._compile(shapes, pins)
+            program = self._program(shapes, pins)
+            self.progress.start(len(program.ops))
+            program, store = stored_programs.compiled(program, self.progress.passed)
         except InvalidArgumentError as error:
             raise Refusal(error) from None
+        self.progress.made(0, len(program.layout.steps))
         compiled = Compiled(program, self.plan.state, self.progress.made)
+        if store is not None:           # only now: compiling kernels keeps all processors busy
+            BACKGROUND.submit(store, kept=True)
         if trace is not None:
             trace.compiled(begin)
         return compiled
@@ -356,7 +361,8 @@ class Segment:
         binding.plain = last and (self.plan.resident or not binding.resident) and list(binding.layout.results) == self.plan.fetches
         return binding
 
-    def _compile(self, shapes: Shapes, pins: Sequence[np.ndarray]) -> Program:
+    def _program(self, shapes: Shapes, pins: Sequence[np.ndarray]) -> Program:
+        """What is to be compiled for these shapes."""
         plan = self.plan
         open_shapes = dict(zip(plan.open_variables, self._variable_shapes()))
         if self.previous is None:
@@ -364,7 +370,7 @@ class Segment:
                               variable_shapes=open_shapes, known=dict(plan.known), contrary=plan.contrary,
                               early=plan.early, options=plan.options, target=plan.state.target)
             program.ops, program.calls = list(plan.ops), plan.calls
-            return self._passed(program)
+            return program
         before = self.previous
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(self.taken, shapes)), variable_shapes=open_shapes,
@@ -374,13 +380,7 @@ class Segment:
         fed = frozenset(plan.feeds)
         # a placeholder may be left that is there for a control edge alone
         program.ops, program.calls = [op for op in before.rest if not is_given(op, fed.__contains__)], plan.calls
-        return self._passed(program)
-
-    def _passed(self, program: Program) -> Program:
-        self.progress.start(len(program.ops))
-        made = compile_ops(program, show=self.progress.passed)
-        self.progress.made(0, len(made.layout.steps))
-        return made
+        return program
 
 
 def _places(tensors: Sequence[Sequence[Tensor]]) -> dict[Tensor, Place]:

@@ -1,7 +1,8 @@
-"""The store: object code on disk, found by content address.
+"""The store: object code on disk, found by content address, and what the passes made of programs.
 
 One file per kernel, `<address>.jgo`: a line of magic, a line of JSON (the named parts of the key, the symbol, times), a
-line with the SHA-256 of what follows, then the object file.  Files appear by atomic rename in a directory that only its
+line with the SHA-256 of what follows, then the object file.  One per program, `<address>.jgp`: a line of magic, a line with
+the SHA-256 of what follows, then what `compiler.stored` writes.  Files appear by atomic rename in a directory that only its
 owner may enter, and everything is checked on load: a truncated, foreign or altered file is a miss, and is replaced.
 No error of the file system ever reaches a run: a directory that cannot be written means an in-memory store.
 """
@@ -18,6 +19,8 @@ from jitgraph.compiler.emit.native import digest
 
 MAGIC = b"jitgraph object 1\n"
 SUFFIX = ".jgo"
+PROGRAM_MAGIC = b"jitgraph program 1\n"
+PROGRAM_SUFFIX = ".jgp"
 
 
 class Entry(NamedTuple):
@@ -83,17 +86,35 @@ def _parse(data: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 def save(key: str, parts: dict[str, str], symbol: str, code: bytes, seconds: float) -> bool:
     """Stores object code; True if it is on disk now."""
+    header = json.dumps({"parts": parts, "symbol": symbol, "seconds": round(seconds, 4)}).encode()
+    return _write(key + SUFFIX, MAGIC + header + b"\n" + digest(header + code).encode() + b"\n" + code)
+
+
+def load_program(key: str) -> bytes | None:
+    """What the passes made of the program of a key, or None if there is nothing that is whole and ours."""
+    try:
+        data = (directory() / (key + PROGRAM_SUFFIX)).read_bytes()
+    except OSError:
+        return None
+    checksum, _, content = data[len(PROGRAM_MAGIC):].partition(b"\n")
+    return content if data.startswith(PROGRAM_MAGIC) and digest(content).encode() == checksum else None
+
+
+def save_program(key: str, content: bytes) -> bool:
+    """Stores what the passes made of a program; True if it is on disk now."""
+    return _write(key + PROGRAM_SUFFIX, PROGRAM_MAGIC + digest(content).encode() + b"\n" + content)
+
+
+def _write(name: str, data: bytes) -> bool:
     import tempfile
 
-    header = json.dumps({"parts": parts, "symbol": symbol, "seconds": round(seconds, 4)}).encode()
-    data = MAGIC + header + b"\n" + digest(header + code).encode() + b"\n" + code
     where, temporary = directory(), None
     try:
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=".", dir=where)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-        os.replace(temporary, where / (key + SUFFIX))
+        os.replace(temporary, where / name)
     except OSError:
         if temporary is not None:
             try:
@@ -124,6 +145,14 @@ def entries() -> list[Entry]:
     return sorted(found, key=lambda e: -e.created)
 
 
+def programs() -> list[int]:
+    """The sizes of the files of programs, in bytes."""
+    try:
+        return [path.stat().st_size for path in directory().glob("*" + PROGRAM_SUFFIX)]
+    except OSError:
+        return []
+
+
 def explain(parts: dict[str, str]) -> str:
     """Why the store has nothing under a key with these parts: which parts differ from the nearest entry."""
     from jitgraph.compiler import key
@@ -133,16 +162,16 @@ def explain(parts: dict[str, str]) -> str:
 
 
 def clear() -> int:
-    """Removes all entries and left-over temporary files; returns how many entries there were."""
+    """Removes all kernels, programs and left-over temporary files; returns how many of the two there were."""
     count = 0
     where = directory()
     if not where.is_dir():
         return 0
     for path in where.iterdir():
-        if path.suffix == SUFFIX or path.name.startswith("."):
+        if path.suffix in (SUFFIX, PROGRAM_SUFFIX) or path.name.startswith("."):
             try:
                 path.unlink()
-                count += path.suffix == SUFFIX
+                count += not path.name.startswith(".")
             except OSError:
                 pass
     return count

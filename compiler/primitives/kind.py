@@ -50,7 +50,7 @@ class Kind:
         return self.name
 
     def __reduce__(self) -> tuple[Callable[[str], Kind], tuple[str]]:
-        return KINDS.__getitem__, (self.name,)
+        return named, (self.name,)
 
     def has_effect(self, node: Node) -> bool:
         """Whether it runs though nothing uses its value."""
@@ -89,6 +89,11 @@ class Kind:
     def violation(self, node: Node) -> str | None:
         """What must hold of a node and does not, as a sentence."""
         return None
+
+
+def named(name: str) -> Kind:
+    """The kind of a name."""
+    return KINDS[name]
 
 
 class View(Kind):

@@ -59,7 +59,7 @@ def list_entries(
     from jitgraph.app.terminal import console, say, show, table
 
     out = console()
-    say(out, Text(f"{len(entries)} kernels, {_size(entries)} in {store.directory()}"))
+    say(out, Text(f"{_content(store, entries)} in {store.directory()}"))
     if not entries:
         return 0
     rows = table("key", "kernel", "target", "size", "compiled in", "made", right=("size", "compiled in"))
@@ -73,8 +73,11 @@ def list_entries(
     return 0
 
 
-def _size(entries: list[Any]) -> str:
-    return quantity(sum(entry.size for entry in entries))
+def _content(store: Any, entries: list[Any]) -> str:
+    """Return how much the store holds, as words."""
+    programs = store.programs()
+    total = quantity(sum(entry.size for entry in entries) + sum(programs))
+    return f"{len(entries)} kernels" + (f" and {len(programs)} programs" if programs else "") + f", {total}"
 
 
 def explain(
@@ -112,15 +115,15 @@ def _agreed(question: str) -> bool:
 def clear(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> int:
-    """Remove every stored kernel; nothing but time is lost."""
+    """Remove all that is stored; nothing but time is lost."""
     store = _store()
     entries = store.entries()
-    if not entries:
+    if not entries and not store.programs():
         print(f"{store.directory()} is empty already")
         return 0
-    total = _size(entries)
-    if not yes and not _agreed(f"Remove {len(entries)} kernels, {total}, in {store.directory()}?"):
+    content = _content(store, entries)
+    if not yes and not _agreed(f"Remove {content}, in {store.directory()}?"):
         return 0
     store.clear()
-    print(f"removed {len(entries)} kernels, {total}")
+    print(f"removed {content}")
     return 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import jitgraph as tf
-from jitgraph.runtime import plan, progress
+from jitgraph.runtime import plan, progress, stored_programs
 
 
 class Screen(io.StringIO):
@@ -28,13 +28,13 @@ def on_screen(monkeypatch):
 
 def slow(monkeypatch, seconds=0.4):
     """Has compiling take some time."""
-    compile_ops = plan.compile_ops
+    compile_ops = stored_programs.compile_ops
 
     def slowly(program, **given):
         time.sleep(seconds)
         return compile_ops(program, **given)
 
-    monkeypatch.setattr(plan, "compile_ops", slowly)
+    monkeypatch.setattr(stored_programs, "compile_ops", slowly)
 
 
 def program():

@@ -1,6 +1,7 @@
 """The largest elements: top_k, in_top_k, nth_element."""
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,16 @@ def _lower_top_k(b: Any, input: Any, k: Any) -> Any:
     if 0 < known <= b.tuning.largest or b.tuning.sorts and input.shape[-1] == known > 0:
         return b.top_k(input, known)
     shape = (*input.shape[:-1], known)
-    return [b.host(lambda x: _falling(np.sort(_falling(x), -1)[..., :known]).astype(x.dtype), [input], shape, input.dtype),
-            b.host(lambda x: _top_k_value(x, known)[1], [input], shape, dtypes.int32)]
+    return [b.host(functools.partial(_top_k_sorted, known), [input], shape, input.dtype),
+            b.host(functools.partial(_top_k_places, known), [input], shape, dtypes.int32)]
+
+
+def _top_k_sorted(k: int, input: np.ndarray) -> np.ndarray:
+    return _falling(np.sort(_falling(input), -1)[..., :k]).astype(input.dtype)
+
+
+def _top_k_places(k: int, input: np.ndarray) -> np.ndarray:
+    return _top_k_value(input, k)[1]
 
 
 def _falling(x: np.ndarray) -> np.ndarray:

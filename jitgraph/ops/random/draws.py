@@ -4,6 +4,7 @@ The NumPy meaning of these ops takes a keyword ``stream``: the position of this 
 """
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -54,11 +55,11 @@ def _lowered(kind: str, dtypes_: tuple[str, ...], constants: Any = None) -> Any:
 
 
 def _reserver(seed: int, seed2: int) -> Any:
+    return functools.partial(_reserve, seed, seed2)         # not a function of its own: a program's file can tell this one
 
-    def reserve(stream: Any, count: Any) -> np.ndarray:
-        return _position(Bits.reserve(stream, seed, seed2, philox.RESERVED * int(count)))
 
-    return reserve
+def _reserve(seed: int, seed2: int, stream: Any, count: Any) -> np.ndarray:
+    return _position(Bits.reserve(stream, seed, seed2, philox.RESERVED * int(count)))
 
 
 def _position(bits: Bits) -> np.ndarray:
@@ -128,11 +129,11 @@ def _shuffling_blocks(rows: int) -> int:
 def _lower_shuffle(b: Any, value: Any, seed: int, seed2: int) -> Any:
     if not value.rank or not all(isinstance(d, int) and d for d in value.shape[1:]):
         return NotImplemented
+    return b.gather(value, b.random("shuffle", value.shape[:1], dtypes.int64, functools.partial(_reserve_shuffle, seed, seed2)))
 
-    def reserve(stream: Any, rows: Any) -> np.ndarray:
-        return _position(Bits.reserve(stream, seed, seed2, _shuffling_blocks(int(rows))))
 
-    return b.gather(value, b.random("shuffle", value.shape[:1], dtypes.int64, reserve))
+def _reserve_shuffle(seed: int, seed2: int, stream: Any, rows: Any) -> np.ndarray:
+    return _position(Bits.reserve(stream, seed, seed2, _shuffling_blocks(int(rows))))
 
 
 @op("RandomShuffle(value: T; seed: int = 0, seed2: int = 0) -> output: T", shape=shape_rules.same_as_input,
@@ -197,11 +198,6 @@ def _lower_multinomial(b: Any, logits: Any, num_samples: Any, seed: int, seed2: 
     if logits.dtype.name != "float32" or not known:
         return NotImplemented
     samples = count.item()
-
-    def draws(stream: Any, rows: Any) -> np.ndarray:
-        bits = Bits.reserve(stream, seed, seed2, 256 * int(rows) * 2 * -(-samples // 4) * 4)
-        return _class_draws(bits, int(rows), samples)
-
     low = b.const(-np.inf, dtypes.float32)
     finite = b.map("lt", [b.map("abs", [logits]), b.const(np.inf, dtypes.float32)])
     top = b.reduce("max", b.map("select", [finite, logits, low]), [1], True)
@@ -209,8 +205,14 @@ def _lower_multinomial(b: Any, logits: Any, num_samples: Any, seed: int, seed2: 
     shifted = b.cast(b.map("sub", [logits, top]), dtypes.float64)
     weights = b.map("select", [finite, b.map("exp", [shifted]), b.const(0, dtypes.float64)])
     running = b.primitive("scan", [weights], weights.shape, op="add", axis=1, exclusive=False, reverse=False)
+    draws = functools.partial(_draw_classes, seed, seed2, samples)
     drawn = b.stream(draws, [b.const(rows, dtypes.int64)], (rows, samples), dtypes.float64)
     return b.cast(b.host(_found_classes, [running, drawn], (rows, samples), dtypes.int64), output_dtype)
+
+
+def _draw_classes(seed: int, seed2: int, samples: int, stream: Any, rows: Any) -> np.ndarray:
+    bits = Bits.reserve(stream, seed, seed2, 256 * int(rows) * 2 * -(-samples // 4) * 4)
+    return _class_draws(bits, int(rows), samples)
 
 
 @op("Multinomial(logits: T, num_samples: int32; seed: int = 0, seed2: int = 0, output_dtype: type = int64)"
