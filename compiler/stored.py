@@ -44,6 +44,10 @@ MADE = ("space", "measured", "pins", "live", "results", "outputs", "kept", "layo
 """The fields that passes fill in and that runs look at, besides `ops`, `rest`, `nodes` and `infos`."""
 
 
+NAMED = {("builtins", "set"), ("builtins", "frozenset"), ("builtins", "complex"), ("builtins", "slice"), ("functools", "partial")}
+"""What a file may name besides what is jitgraph's and NumPy's."""
+
+
 class Unknown(Exception):
     """Something of a program whose meaning a file cannot tell."""
 
@@ -282,8 +286,8 @@ class _Writer(pickle.Pickler):
             raise Unknown(function.__qualname__)
         return NotImplemented
 
-    def _builder(self, builder: Builder) -> Any:        # of values that no pass will look at any more
-        return type(None), ()
+    def _builder(self, builder: Builder) -> Any:
+        return _Reader.builder, ()
 
     def _options(self, found: Options) -> Any:
         return _Reader.options, ()
@@ -302,7 +306,11 @@ class _Reader(pickle.Unpickler):
         self.stored, self.nodes = stored, nodes
 
     def find_class(self, module: str, name: str) -> Any:
-        return getattr(self, name.rpartition(".")[2]) if module == __name__ else super().find_class(module, name)
+        if module == __name__:
+            return getattr(self, name.rpartition(".")[2])
+        if module.partition(".")[0] not in ("jitgraph", "numpy") and (module, name) not in NAMED:
+            raise pickle.UnpicklingError(f"{module}.{name} is nothing that a program names")
+        return super().find_class(module, name)
 
     def node(self, place: int) -> Node:
         return self.nodes[place]
@@ -324,6 +332,9 @@ class _Reader(pickle.Unpickler):
 
     def options(self) -> Options:
         return self.stored.program.options
+
+    def builder(self) -> None:
+        """That of values at which no pass will look any more."""
 
 
 def _blank(outputs: int) -> Node:

@@ -1,6 +1,9 @@
 """Programs in files: equal ones have one address, others another, and what is read back is what was written."""
 import dataclasses
 import functools
+import os
+import pickle
+import zlib
 
 import numpy as np
 import pytest
@@ -156,3 +159,21 @@ def test_a_damaged_file_is_none(tf, damage):
     stored = Stored(program)
     compile_ops(program)
     assert stored.restore(damage(stored.dump())) is None
+
+
+def test_a_file_names_nothing_but_what_programs_are_made_of(tf):
+    graph, fetches, x = build(tf)
+    stored = Stored(ordered(graph, fetches, {x: (5, 3)}))
+    called = []
+    bad = pickle.dumps([]) + pickle.dumps(Caller(called))
+    assert stored.restore(zlib.compress(bad)) is None and not called
+
+
+class Caller:
+    """Something that would call a function where it is read."""
+
+    def __init__(self, called):
+        self.called = called
+
+    def __reduce__(self):
+        return os.system, ("exit 1",)
