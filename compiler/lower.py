@@ -51,7 +51,7 @@ def lower(program: Program) -> None:
 class _Lowering:
     def __init__(self, program: Program) -> None:
         self.program, self.infos = program, program.infos
-        self.b = Builder(program.options.off, program.target.tuning,
+        self.b = Builder(program.options.unused, program.target.tuning,
                          program.target.place_of if program.target.has_memory else None)
         self.values: dict[Tensor, Value] = {}              # tensor -> Value
         self.held: dict[Value, list[Tensor]] = {}          # and the other way round
