@@ -110,3 +110,20 @@ def test_a_machine_without_the_library(tf, session, monkeypatch):
     with session() as s:
         np.testing.assert_allclose(s.run(tf.matmul(x, x), {x: np.eye(2)}), np.eye(2))
     assert session.multiplied == []
+
+
+def test_each_device_has_its_own(tf, monkeypatch):
+    from jitgraph.compiler import targets
+    from jitgraph.runtime.cuda.machine import machine_of
+
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:2")
+    x, found = tf.placeholder(tf.float32, [3, 3]), []
+    for number in range(2):
+        with tf.device(f"/gpu:{number}"):
+            found.append(tf.matmul(x, tf.constant(normal(3, 3))))
+    libraries = [machine_of(targets.present()).driver.products(number) for number in range(2)]
+    for library in libraries:
+        library.multiplied.clear()
+    with tf.Session(jit="always") as s:
+        s.run(found[0] + found[1], {x: normal(3, 3)})
+    assert [len(library.multiplied) for library in libraries] == [1, 1]
