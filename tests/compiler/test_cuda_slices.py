@@ -38,6 +38,25 @@ def test_what_is_more_than_one_index_is_the_hosts(tf, monkeypatch, take):
         np.testing.assert_array_equal(session.run(take(x, i) + 1.0, {x: fed, i: 2}), take(fed, 2) + np.float32(1))
 
 
+@pytest.mark.parametrize("shape, size, begin", [((5, 3), (2, 3), (3, 0)), ((5,), (1,), (4,)), ((2, 4, 3), (1, 2, 1), (1, 2, 2))])
+def test_a_part_of_known_size_is_gathered(tf, on_the_grid, shape, size, begin):
+    x, first = tf.placeholder(tf.float32, shape), tf.placeholder(tf.int32, [len(shape)])
+    kernels = on_the_grid(tf.slice(x, first, size) + 1.0, {x: RNG.standard_normal(shape), first: begin})
+    assert any(node.kind.name == "gather" for kernel in kernels for node in kernel.nodes)
+
+
+@pytest.mark.parametrize("begin", [(4, 0), (-1, 0), (0, 1)])
+def test_a_part_that_is_not_all_there_is_told_as_the_reference_tells_it(tf, monkeypatch, begin):
+    x, first = tf.placeholder(tf.float32, [5, 3]), tf.placeholder(tf.int32, [2])
+    part, feeds, told = tf.slice(x, first, [2, 3]) + 1.0, {x: np.zeros((5, 3)), first: begin}, []
+    for target, jit in (("cpu", "off"), ("cuda-simulator", "always")):
+        monkeypatch.setenv("JITGRAPH_TARGET", target)
+        with tf.Session(jit=jit) as session, pytest.raises(tf.errors.InvalidArgumentError) as raised:
+            session.run(part, feeds)
+        told.append(raised.value.message.splitlines()[0])
+    assert told[0] == told[1] and "Expected" in told[0]
+
+
 def test_a_loop_that_takes_a_row_in_each_round_asks_the_host_for_none(tf, monkeypatch):
     from jitgraph.runtime import explain
     from jitgraph.runtime.watch import watching

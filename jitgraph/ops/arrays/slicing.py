@@ -57,10 +57,22 @@ def _slice_shape(c: Any) -> Any:
 
 
 def _lower_slice(b: Any, x: Any, begin: Any, size: Any) -> Any:
-    if begin.constant is None or size.constant is None:
+    if size.constant is None or begin.constant is None and not b.on_device:
         return NotImplemented
+    if begin.constant is None:
+        return _lower_window(b, x, begin, plain_sizes(size.constant))
     start = plain_sizes(begin.constant)
     return b.slice(x, start, _slice_sizes(x.shape, start, plain_sizes(size.constant)))
+
+
+def _lower_window(b: Any, x: Any, begin: Any, counts: list) -> Any:
+    """A part of known size that begins where only the run tells: on a device a gather along each dimension."""
+    if len(counts) != len(x.shape) or any(isinstance(count, int) and count < 1 for count in counts):
+        return NotImplemented           # a kernel of no elements would look at no index
+    for axis, count in enumerate(counts):
+        first = b.cast(b.reshape(b.slice(begin, [axis], [1]), ()), dtypes.int64)
+        x = b.gather(x, b.map("add", [b.iota((count,), 0, dtypes.int64), first]), axis)
+    return x
 
 
 def _slice_samples(rng: Any, dtype: Any) -> list:
