@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from jitgraph.compiler import TARGETS, compile
-from jitgraph.compiler.emit import cuda_compile, simt
-from jitgraph.compiler.emit.cuda_compile import compile_kernel
+from jitgraph.compiler.emit import simt
 from jitgraph.compiler.place import DeviceStep
 
 RNG = np.random.default_rng(3)
-compiles = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
 
 
 def positive(*shape):
@@ -115,13 +113,3 @@ def test_any_order_of_threads_gives_the_same(tf):
     for one, other in zip(*found):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_allclose(found[0][0], np.linalg.cholesky(a), atol=1e-12)
-
-
-@compiles
-@pytest.mark.slow
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_object_code_spills_nothing(tf, dtype):
-    for kernel in kernels(tf, 64, 32, dtype):
-        made = compile_kernel(kernel)
-        assert made.spilled == 0 and made.registers <= 128
-        assert dtype == "float64" or ".f64" not in made.ptx
