@@ -26,6 +26,7 @@ from .primitives.rearrangements import BROADCAST, RESHAPE, SLICE, TRANSPOSE
 from .primitives.reductions import REDUCE, SEARCHES
 from .primitives.rows import BOUNDS, GATHER, SCATTER, UPDATE
 from .primitives.sequences import TOP_K
+from .targets import HOST as HOST_MEMORY
 from .tuning import CPU, Tuning
 
 if TYPE_CHECKING:
@@ -54,6 +55,11 @@ class Builder:
         self._count = 0
         self.op: Operation | None = None
         self.position = 0
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the operation is computed on a device, not by the host."""
+        return self.place is not None and self.place(self.op) != HOST_MEMORY
 
     # making nodes ----------------------------------------------------------------------------------------------
     def _instead(self, method: str, *args: Any) -> Any:

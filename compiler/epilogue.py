@@ -54,8 +54,7 @@ class _Joiner:
         if any(resolve(v)[0].node.kind.is_state for v in node.inputs) and self._changes_variables(number + 1, user):
             return None
         if place != HOST:
-            join = node.kind.epilogues.get(self.target.name)
-            return None if join is None else join(node, kernel)
+            return node.kind.joined(node, kernel, self.target, self.program.options)
         if not suits(node.out, kernel):
             return None
         before = node.kind.kernel(node, CPU.name, self.program.options)

@@ -83,6 +83,36 @@ class Region(NamedTuple):
     depth: int = 0
 
 
+class LibraryProduct(NamedTuple):
+    """A matrix product that a device's library can make in the place of a kernel's text:
+
+        y = relu(alpha * a @ b + beta * c + bias)
+
+    `sizes` are, as in a Kernel: rows, columns, terms, batch; of a, then of b: where it begins, how far apart its matrices and its
+    rows lie; alpha, if it is `scaled`.  `turned`: whether a, and b, lie transposed.  `y`, `c` and `bias` are the numbers of the
+    kernel's parameters, -1 for none; a and b are the first two, of elements `factor`; those of all others are `result`.
+    """
+
+    sizes: list[Any]
+    turned: tuple[bool, bool]
+    factor: str
+    result: str
+    y: int
+    c: int = -1
+    bias: int = -1
+    scaled: bool = False
+    sign: int = 1               # of alpha
+    beta: int = 0
+    relu: bool = False
+    short: bool = False         # whether the factors may be rounded to TF32
+
+    def words(self) -> str:
+        """What it does after the product, for people."""
+        done = [*["scaled"] * (self.scaled or self.sign < 0), *["added up"] * (self.c >= 0), *["bias"] * (self.bias >= 0),
+                *["relu"] * self.relu]
+        return " with " + ", ".join(done) if done else ""
+
+
 @dataclass
 class Kernel:
     kind: str
@@ -102,6 +132,7 @@ class Kernel:
     sizes: list[Any] = field(default_factory=list)  # Dim, ("scalar", value, code), ("blas", code) or ("kernel", kernel) per slot
     joins: tuple[Kernel, Kernel] | None = None      # the kernel that its text calls by its address, and what it does after that
     region: Region | None = None                    # of a kernel written by hand that can be called so
+    library: LibraryProduct | None = None           # the same by a library of the device, where that takes its sizes
     items: Dim = 1                                  # what threads share out; of a kernel written by hand for CUDA: blocks ...
     threads: int = 0                                # ... of so many threads
     cost: tuple[float, Dim] = (1.0, 1)              # rough nanoseconds of one step, and steps per item

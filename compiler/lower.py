@@ -22,7 +22,7 @@ from . import sizes
 from .builder import Builder
 from .emit import scalars
 from .ir import Node, Value, shape_key
-from .kernel import ELEMENTS, HALVES
+from .kernel import CODES, ELEMENTS, HALVES
 from .open_variables import is_open
 from .order import body_variables, is_transparent, is_variable, ref_inputs, seen_through, variable_of
 from .primitives.elementwise import CAST, MAP
@@ -51,7 +51,7 @@ def lower(program: Program) -> None:
 class _Lowering:
     def __init__(self, program: Program) -> None:
         self.program, self.infos = program, program.infos
-        self.b = Builder(program.options.off, program.target.tuning,
+        self.b = Builder(program.options.unused, program.target.tuning,
                          program.target.place_of if program.target.has_memory else None)
         self.values: dict[Tensor, Value] = {}              # tensor -> Value
         self.held: dict[Value, list[Tensor]] = {}          # and the other way round
@@ -178,6 +178,10 @@ class _Lowering:
     def _primitives(self, op: Operation, inputs: list[Value]) -> list[Value] | Any:
         """The op in primitives, or NotImplemented where it has none for these dtypes."""
         opdef = op.opdef
+        if opdef.on_device is not None and self.program.target.place_of(op) != HOST_MEMORY:
+            if all(t.dtype.base_dtype.name in CODES for t in (*op.inputs, *op.outputs)):
+                return self._lowered(op, inputs, op.attrs)
+            return NotImplemented
         if opdef.host or opdef.state == "write" or (opdef.stateful and not opdef.stream and not opdef.state) \
                 or (opdef.lower is None and opdef.scalar is None):
             return NotImplemented
@@ -200,6 +204,8 @@ class _Lowering:
                 group_inputs(opdef, inputs, attrs)
             if opdef.scalar is not None:
                 results = opdef.scalar(*grouped, **opdef.arguments(opdef.scalar, attrs))
+            elif opdef.host:
+                results = opdef.on_device(self.b, *grouped, **opdef.arguments(opdef.on_device, attrs))
             else:
                 results = opdef.lower(self.b, *grouped, **opdef.arguments(opdef.lower, attrs))
         except NotImplementedError:

@@ -77,7 +77,7 @@ def describe(program: Program, fact: Callable[[Kernel], Fact]) -> Description:
         if isinstance(step, (tuple, DeviceStep)):
             kind = "kernel" if isinstance(step, tuple) else step.target.name
             steps.append({"step": len(steps), "kind": kind, "name": shown[number]["name"], "bytes": shown[number]["bytes"],
-                          "because": KEPT if number < program.kept else ""})
+                          "because": KEPT if number < program.kept else _maker(step, program)})
             number += 1
         elif isinstance(step, CopyStep):
             slot = program.layout.slots[step.slot]
@@ -95,6 +95,15 @@ def describe(program: Program, fact: Callable[[Kernel], Fact]) -> Description:
             "nodes": [_node(program, op) for op in program.ops], "kernels": shown, "plan": steps,
             "share": _share(program, steps), "peak_bytes": _peak(program),
             "total_bytes": sum(k["bytes"] for k in shown), "temporary_bytes": sum(temps)}
+
+
+def _maker(step: Any, program: Program) -> str:
+    """Who makes the matrix product of a step on a device."""
+    if not isinstance(step, DeviceStep):
+        return ""
+    from .emit import cuda_library
+
+    return cuda_library.told(step.kernel, program.options)
 
 
 def _share(program: Program, steps: list[dict[str, Any]]) -> str:

@@ -41,6 +41,7 @@ class Tuning:
     tile: int = 0                       # rows and columns of the smallest tile of a result that a block of threads makes
     tiles: int = 0                      # of results that keep a device busy: of fewer, the terms are shared out; 0 if never
     part_terms: int = 256               # terms that a part of such a product has at least
+    library_worth: int = 1 << 26        # additions and multiplications from which a library's product is worth a launch more
 
     # the largest elements of rows
     largest: int = 256              # up to so many are kept in order while the row is gone through, by insertion on a CPU

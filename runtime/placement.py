@@ -97,7 +97,7 @@ class Placement:
         """Where an operation runs, as far as it says: what is for the host alone runs there."""
         gpu, opdef = self._state.target.place_of(op), op.opdef
         lowered = opdef is not None and (must_be_fed(op) or not opdef.host and any((opdef.lower, opdef.scalar, opdef.state,
-                                                                                    opdef.variable)))
+                                                                                    opdef.variable)) or opdef.on_device)
         if gpu == targets.HOST or not lowered or any(t.dtype.base_dtype.name in OBJECTS for t in (*op.inputs, *op.outputs)):
             return f"/device:CPU:{_index(op._device, self._cpus)}"
         return f"/device:GPU:{gpu}"

@@ -27,6 +27,7 @@ VARIABLES: dict[str, Callable[[], Any]] = {
     "JITGRAPH_COMPILER": options.compiler,
     "JITGRAPH_TARGET": targets.present,
     "JITGRAPH_WITHOUT": options.present,
+    "JITGRAPH_TF32": lambda: environment.flag("JITGRAPH_TF32"),
     "JITGRAPH_CHECK": check.wanted,
     "JITGRAPH_VERIFY": options.present,
     "JITGRAPH_TRACEBACK": lambda: environment.flag("JITGRAPH_TRACEBACK"),

@@ -69,7 +69,7 @@ class State:
     @property
     def options(self) -> options.Options:
         """What programs of this session are compiled with."""
-        return options.present(self.compiler, self.jit != "off")
+        return options.present(self.compiler, self.jit != "off", self.machine is not None and self.machine.multiplies)
 
     def variable(self, op: Operation) -> Variable:
         """The variable behind a variable operation."""

@@ -46,7 +46,7 @@ def suits(product: Value, kernel: Kernel) -> bool:
         if s.kind not in ("load", "store", "scalar", "op"):
             return False
         if s.access is not None:
-            runs = _runs(kernel, s.access, columns)
+            runs = how_it_runs(kernel, s.access, columns)
             whole = kernel.buffers[s.access.param] is product or kernel.params[s.access.param].use == "inout"
             fits = ("each",) if whole else ("each", "framed") if s.kind == "store" \
                 else ("each", "framed", "columns", "one")
@@ -55,7 +55,7 @@ def suits(product: Value, kernel: Kernel) -> bool:
     return True
 
 
-def _runs(kernel: Kernel, access: Access, columns: sizes.Dim) -> str:
+def how_it_runs(kernel: Kernel, access: Access, columns: sizes.Dim) -> str:
     """What an access has another element for: "each" element of the product, its "columns", or "one" for all; "framed" if it is
     each, but neighbouring rows may lie apart; "" if it lies in any other way."""
     last = kernel.loops[-1]
@@ -83,7 +83,7 @@ class Epilogue:
         self.uses = [kernel.params[k].use for k in given]
         self.inputs, self.outputs = ([kernel.buffers[k] for k in numbers] for numbers in (taken, given))
         self.names = {k: f"x{inputs + n}" for n, k in enumerate(taken)} | {k: f"y{n}" for n, k in enumerate(given)}
-        self.runs = {id(s): _runs(kernel, s.access, product.shape[-1]) for s in kernel.body if s.access is not None}
+        self.runs = {id(s): how_it_runs(kernel, s.access, product.shape[-1]) for s in kernel.body if s.access is not None}
         self.frames: dict[int, str] = {}        # where the present row lies in a frame, by access
         text.name += kernel_name(kernel).removeprefix("map")
 

@@ -8,6 +8,7 @@ from . import (
     assembly,
     convolutions,
     elementwise,
+    factors,
     host,
     memory,
     products,
@@ -20,5 +21,5 @@ from . import (
 )
 from .kind import KINDS, Fused, Kind, View
 
-__all__ = ["KINDS", "Fused", "Kind", "View", "assembly", "convolutions", "elementwise", "host", "memory", "products", "random",
-           "rearrangements", "reductions", "rows", "sequences", "windows"]
+__all__ = ["KINDS", "Fused", "Kind", "View", "assembly", "convolutions", "elementwise", "factors", "host", "memory", "products",
+           "random", "rearrangements", "reductions", "rows", "sequences", "windows"]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ..options import Options
     from ..schedule import KernelBuilder
+    from ..targets import Target
 
 KINDS: dict[str, Kind] = {}
 """{name: kind}, in the order of their declarations."""
@@ -79,6 +80,10 @@ class Kind:
     def kernel(self, node: Node, target: str, options: Options) -> Kernel | None:
         """The kernel of its own that a target has for a node, None where it has none."""
         return self.kernels[target](node) if target in self.kernels else None
+
+    def joined(self, node: Node, after: Kernel, target: Target, options: Options) -> Kernel | None:
+        """One kernel of a target for a node and the kernel that uses it, None where it has none."""
+        return self.epilogues[target.name](node, after) if target.name in self.epilogues else None
 
     def _no_meaning(self, node: Node, *arrays: np.ndarray) -> Any:
         raise NotImplementedError(f"{self} has no value of its own")

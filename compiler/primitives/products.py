@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import sizes
-from ..emit import contract, cuda_products, products
+from ..emit import contract, cuda_library, cuda_products, products
 from ..ir import Node
 from ..kernel import HALVES, Kernel
 from ..sizes import Dim
@@ -17,6 +17,7 @@ from .kind import Kind
 
 if TYPE_CHECKING:
     from ..options import Options
+    from ..targets import Target
 
 
 def wide(a: np.ndarray) -> np.ndarray:
@@ -47,7 +48,19 @@ class Matmul(Kind):
     def kernel(self, node: Node, target: str, options: Options) -> Kernel | None:
         if target == "cpu" and options.uses("product_tiles") and products.suits(node):
             return products.emit(node)
-        return super().kernel(node, target, options)
+        found = super().kernel(node, target, options)
+        if found is not None and target == "cuda" and options.uses("library_products"):
+            found.library = cuda_library.product(node, found, None, options)
+        return found
+
+    def joined(self, node: Node, after: Kernel, target: Target, options: Options) -> Kernel | None:
+        """What the library cannot do after a product is a kernel of its own, where the product is large."""
+        found = super().joined(node, after, target, options)
+        if found is not None and options.uses("library_products"):
+            found.library = cuda_library.product(node, found, after, options)
+            if found.library is None and sizes.hint_of(self.operations(node)) >= target.tuning.library_worth:
+                return None
+        return found
 
     def accepts(self, node: Node, index: int) -> bool:
         return matrix_view(node.inputs[index]) is not None

@@ -22,12 +22,16 @@ from jitgraph.bench import runner
 from jitgraph.bench.workload import REGISTRY, Workload
 from jitgraph.bench.workloads import DEVICE
 
-PEERS = {"jitgraph": "jitgraph", "torch": "torch", "torch-compile": "torch", "torch-overhead": "torch", "torch-tf32": "torch",
-         "jax": "jax"}
-"""{peer: its module}; torch-compile is Triton's code, torch-overhead the same by CUDA graphs, torch-tf32 rounds the factors of
-products."""
-AS = {"torch-overhead": "torch-compile", "torch-tf32": "torch"}
+PEERS = {"jitgraph": "jitgraph", "jitgraph-own": "jitgraph", "jitgraph-tf32": "jitgraph", "torch": "torch",
+         "torch-compile": "torch", "torch-overhead": "torch", "torch-tf32": "torch", "jax": "jax"}
+"""{peer: its module}; torch-compile is Triton's code, torch-overhead the same by CUDA graphs; those with tf32 round the factors of
+products, and jitgraph-own makes products without cuBLASLt."""
+AS = {"jitgraph-own": "jitgraph", "jitgraph-tf32": "jitgraph", "torch-overhead": "torch-compile", "torch-tf32": "torch"}
 """By whose programs these are measured."""
+SETTINGS = {"jitgraph-own": {"JITGRAPH_WITHOUT": "library_products"}, "jitgraph-tf32": {"JITGRAPH_TF32": "1"}}
+"""{peer: what is set for its process}"""
+APART = (*SETTINGS, "torch-tf32")
+"""Those that the ratio of ours to the best leaves out: our own ways, and what rounds."""
 
 NETWORKS = ("mlp-128", "cnn", "lstm", "resnet50-forward-8", "resnet50-training-8", "mobilenet-forward-8", "mobilenet-training-8",
             "bert-forward-8", "bert-training-8")
@@ -122,14 +126,14 @@ def markdown(rows: list[Row], gpu: str) -> str:
     lines = [f"# {gpu}, {datetime.date.today().isoformat()}", "",
              "Times are medians in microseconds; in brackets the share of the copy bandwidth" +
              (f" of {copied / 1e9:,.0f} GB/s." if copied else ", which was not measured.") +
-             " Ours / best: below 1 jitgraph is the fastest. All is float32 where no other type stands; `torch-tf32` rounds the" +
-             " factors of products.", "",
+             " Ours / best: below 1 jitgraph is the fastest. All is float32 where no other type stands; `jitgraph-tf32`" +
+             " and `torch-tf32` round the factors of products, `jitgraph-own` makes them without cuBLASLt.", "",
              "| workload | " + " | ".join(peers) + " | ours / best | host time of ours |",
              "|---|" + "---:|" * (len(peers) + 2)]
     remarks = []
     for row in rows:
         cells = [_cell(row, peer, copied) for peer in peers]
-        others = [t for peer in peers if peer not in ("jitgraph", "torch-tf32") and (t := row.median(peer))]
+        others = [t for peer in peers if peer != "jitgraph" and peer not in APART and (t := row.median(peer))]
         ours, host = row.median("jitgraph"), row.peers.get("jitgraph", {}).get("host")
         cells += [f"{ours / min(others):.2f}" if ours and others else "", f"{host * 1e6:,.1f}" if host else ""]
         lines.append(f"| {row.workload.title} | " + " | ".join(cells) + " |")

@@ -36,7 +36,8 @@ def main() -> None:
 
 def settle(peer: str) -> Callable[[], None]:
     """Makes a peer compute on the GPU; returns what waits until all it was asked for is done."""
-    if peer == "jitgraph":
+    if peer.startswith("jitgraph"):
+        os.environ.update(device.SETTINGS.get(peer, {}))
         return _settle_jitgraph()
     if peer.startswith("torch"):
         return _settle_torch(peer)

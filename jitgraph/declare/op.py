@@ -91,6 +91,7 @@ class OpBuilder:
 
 
 def op(signature: str, *, shape: Callable | None = None, lower: Callable | None = None, grad: Callable | None = None,
+       on_device: Callable | None = None,
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
        False, reference: Callable | None = None, samples: Callable | None = None, tested_in: str = "",
        updates: Callable | None = None, stream: bool = False, context: tuple[str, ...] = (), effect: bool = False,
@@ -107,7 +108,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
 
     def declare(body: Callable) -> OpBuilder:
-        return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad,
+        return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad, on_device=on_device,
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
                          reference=reference, samples=samples, tested_in=tested_in, updates=updates, stream=stream,
                          context=context, effect=effect, outward=outward, host_because=host_because,

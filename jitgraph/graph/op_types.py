@@ -17,6 +17,7 @@ class OpDef:
 
     ``value``: NumPy meaning, arrays in, array or tuple of arrays out.  ``scalar``: expression in prims (elementwise).
     ``shape``: rule, see ``jitgraph.graph.shape_rules``.  ``lower``: to the compiler's primitives.
+    ``on_device``: the same where it is computed on a device, of an op that is the host's elsewhere.
     ``grad``: (op, *output gradients) -> gradients of the inputs.  ``stateful``: never merged or folded.
     ``state``: "read" or "write" for ops on a variable.  The NumPy meaning of a writing op takes the variable's value in
     place of the reference (None if it has none yet) and returns its new value; with several references, a tuple.
@@ -75,6 +76,7 @@ class OpDef:
     scalar: Callable | None = None
     shape: Callable | None = None
     lower: Callable | None = None
+    on_device: Callable | None = None
     grad: Callable | None = None
     stateful: bool = False
     state: str | None = None

@@ -13,6 +13,7 @@ from jitgraph.compiler.kernel import Kernel
 from jitgraph.graph.errors import ResourceExhaustedError
 
 from .driver import Driver, Event, Function, OutOfMemory, Properties, Stream
+from .products import Products
 
 SMALLEST = 512          # bytes of a block
 
@@ -104,6 +105,18 @@ class Device:
         if found is None:
             found = self._functions[name, code] = self.driver.load(self.ordinal, code, name)
         return found
+
+    # matrix products -----------------------------------------------------------------------------------------------
+    @functools.cached_property
+    def _library(self) -> Products | None:
+        found = self.driver.products(self.ordinal)
+        return None if found is None else Products(found)
+
+    @property
+    def products(self) -> Products | None:
+        """The library for matrix products, None where there is none; the device is this thread's present one afterwards."""
+        self.driver.products(self.ordinal)
+        return self._library
 
     # copies ------------------------------------------------------------------------------------------------------
     def upload(self, address: int, array: np.ndarray) -> None:

@@ -173,6 +173,11 @@ class Driver(Protocol):
         `reached`, the buffers that it finds in a table as (address, nbytes)."""
         ...
 
+    def products(self, device: int) -> Any:
+        """The functions of cuBLASLt (see `cublaslt`), None where it is not installed; the device is this thread's present one
+        afterwards."""
+        ...
+
     # graphs ----------------------------------------------------------------------------------------------------------
     def begin_capture(self, stream: Stream) -> None: ...
 

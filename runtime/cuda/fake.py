@@ -19,7 +19,7 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from jitgraph.declare.addresses import address_of
 
 from .driver import Captured, DriverError, Event, Function, Graph, OutOfMemory, Properties, Stream
 from .fake_memory import POISON, SHIFT, Space
+
+if TYPE_CHECKING:
+    from .fake_cublaslt import FakeCublasLt
 
 Work = Callable[[], None]
 MEMORY = 1 << 34
@@ -79,6 +82,7 @@ class FakeDriver:
         self._graphs: dict[int, tuple[list[Work], list[np.ndarray]]] = {}
         self._pinned: dict[int, np.ndarray] = {}
         self._captures: dict[int, _Capture] = {}        # by thread
+        self.libraries: dict[int, FakeCublasLt] = {}        # by device
         self._made, self._clock, self._seed = 0, 0.0, seed
         self._lock = threading.RLock()
         self.launched: deque[str] = deque(maxlen=10_000)    # names of kernels that ran, and "graph" for a graph before its own
@@ -381,6 +385,28 @@ class FakeDriver:
             reached, arrays = dict(zip((address for address, _ in given), arrays)), []
         run = lanes.simulate if self._seed is None else functools.partial(simt.simulate, seed=self._seed)
         error[:8].view(np.int64)[0] |= run(loaded["source"], function.name, arrays, words, blocks, threads, reached=reached)
+
+    # cuBLASLt ------------------------------------------------------------------------------------------------------
+    def products(self, device: int) -> Any:
+        from .fake_cublaslt import FakeCublasLt
+
+        self._space(device)
+        if device not in self.libraries:
+            self.libraries[device] = FakeCublasLt(self, device)
+        return self.libraries[device]
+
+    def bytes_at(self, device: int, address: int, nbytes: int, what: str) -> np.ndarray:
+        """Memory that a library touches."""
+        return self._range(device, address, nbytes, what)
+
+    def ask_for(self, device: int, handle: int, work: Work) -> None:
+        """Puts the work of a library at the end of a stream, or notes it."""
+        with self._lock:
+            def run() -> None:
+                self.launched.append("cublasLtMatmul")
+                work()
+
+            self._ask(Stream(device, handle), run)
 
     # graphs ----------------------------------------------------------------------------------------------------------
     def begin_capture(self, stream: Stream) -> None:

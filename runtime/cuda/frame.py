@@ -22,6 +22,7 @@ from jitgraph.runtime.frame import FED, SMALL, Block, Frame, KernelFailure, Outp
 from jitgraph.runtime.memory import Elsewhere, ResultPool, address_of, on_host
 
 from .array import DeviceArray, bring, put, staying
+from .products import Addresses, Prepared
 from .stretches import WORD, Part, Schedule, Stretch
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class DeviceFrame(Frame):
         self.place_of: dict[tuple[int, int], int] = {}          # (slot, device) -> address, but for variables
         self.box_of: dict[int, int] = {}
         self.launches: dict[DeviceStep, tuple[Function, int, int]] = {}
+        self.products: dict[DeviceStep, Prepared] = {}          # of steps that the library does
         for d in schedule.devices:
             device = self.devices[d]
             steps = [step for step in schedule.launched if step.device == d]
@@ -113,13 +115,30 @@ class DeviceFrame(Frame):
             self.place_of.update(((slot, d), self.box_of[d] + offset) for slot, offset in schedule.at.items()
                                  if schedule.in_box(slot, d))
             device.upload(at, words)
+            self._prepare_products(d, steps)
             for step in steps:
                 bound = launches[step]
+                if step in self.products:
+                    at += WORD * len(bound.words)
+                    continue
                 self.launches[step] = (device.load(step.kernel.name, self.binding.compiled.launches[step].code), at,
                                        WORD * len(bound.words))
                 at += WORD * len(bound.words)
         for slot, d in schedule.constants:
             self.devices[d].upload(self.place_of[slot, d], np.ascontiguousarray(self.arrays[slot]))
+
+    def _prepare_products(self, d: int, steps: list[DeviceStep]) -> None:
+        """What the library makes of the products of these steps: the others are kernels.  All products of a device work in the
+        same memory, one after the other."""
+        library, blocks = self.devices[d].products, self.blocks_of[d]
+        for step in steps:
+            product = self.binding.launches[step].product
+            prepared = None if product is None or library is None else library.prepare(product, blocks[0].address)
+            if prepared is not None:
+                self.products[step] = prepared
+        wanted = max((self.products[step].workspace for step in steps if step in self.products), default=0)
+        if wanted:
+            blocks.append(self.devices[d].take(wanted))
 
     def _ordered(self) -> list[Any]:
         """The steps in order: (stretch, block) of the host, as `Frame` has them, and (Stretch, [Ready])."""
@@ -309,12 +328,23 @@ class DeviceFrame(Frame):
         return (min(words), max(words) + WORD) if words else (0, 0)
 
     def _launch(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> None:
+        if step in self.products:
+            self._multiply(step, addresses)
+            return
         d, schedule, bound = step.device, self.schedule, self.binding.launches[step]
         function, words, length = self.launches[step]
         buffers = [(addresses.get((slot, d)) or self.place_of[slot, d], schedule.nbytes[slot]) for slot in step.slots]
         reached, buffers = (buffers, []) if bound.addresses else ([], buffers)
         pointers, nbytes = zip(*buffers, (words, length), (self.box_of[d] + schedule.words[step], WORD))
         self.machine.driver.launch(function, bound.blocks, bound.threads, pointers, nbytes, self.devices[d].stream, reached)
+
+    def _multiply(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> None:
+        d, call, prepared = step.device, step.kernel.library, self.products[step]
+        library, stream = self.devices[d].products, self.devices[d].stream
+        assert call is not None and library is not None
+        at = [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]
+        a, b, c, bias, y = (at[k] if k >= 0 else 0 for k in (0, 1, call.c, call.bias, call.y))
+        library.multiply(prepared, Addresses(a, b, c, bias, y), self.blocks_of[d][-1].address if prepared.workspace else 0, stream)
 
     def _fill_tables(self, part: Part, addresses: dict[tuple[int, int], int]) -> None:
         """Copies the tables of launches that find their buffers in one to their devices."""

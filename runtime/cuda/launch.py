@@ -7,14 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from jitgraph.compiler.emit import cuda
 from jitgraph.compiler.place import DeviceStep
 from jitgraph.runtime.arguments import SizeArguments
+
+from .products import Product
 
 if TYPE_CHECKING:
     from jitgraph.compiler.emit.bind import Numbers
     from jitgraph.compiler.program import Program
 
+    from .device import Device
     from .machine import Machine
 
 
@@ -25,6 +30,7 @@ class Bound(NamedTuple):
     blocks: int
     threads: int
     addresses: tuple[int, ...] = ()     # of a table: which words are to be those of the buffers
+    product: Product | None = None      # the same by the library for matrix products
 
 
 class Launch:
@@ -39,6 +45,39 @@ class Launch:
 
     def bound(self, numbers: Sequence[int]) -> Bound:
         return Bound([*self.words.words(numbers), 0], *cuda.geometry(numbers[self.blocks], numbers[self.width]))
+
+
+class ProductLaunch(Launch):
+    """A matrix product that a library makes; where it takes the sizes of a run, the kernel is never compiled."""
+
+    def __init__(self, step: DeviceStep, numbers: Numbers, device: Device) -> None:
+        self._kernel, self._device, self._code = step.kernel, device, b""
+        super().__init__(step, numbers, b"")
+        assert step.kernel.library is not None
+        self.library, self.given = step.kernel.library, SizeArguments(numbers)
+        self.given.add(self.library.sizes)
+
+    @property
+    def code(self) -> bytes:
+        if not self._code:
+            self._code = self._device.object_code(self._kernel)
+        return self._code
+
+    @code.setter
+    def code(self, given: bytes) -> None:
+        """There is none until somebody asks."""
+
+    def bound(self, numbers: Sequence[int]) -> Bound:
+        call = self.library
+        rows, columns, terms, batch, *places = self.given.words(numbers)
+        alpha = float(call.sign)
+        if call.scaled:
+            word = places.pop()
+            alpha *= float(np.array([word], np.int64).view(np.float64 if call.result == "f64" else np.float32)[0])
+        a, b = tuple(places[:3]), tuple(places[3:])
+        product = Product(rows, columns, terms, batch, a, b, call.turned, call.factor, call.result, alpha,      # type: ignore[arg-type]
+                          float(call.beta), call.bias >= 0, call.relu, call.short)
+        return super().bound(numbers)._replace(product=product)
 
 
 class BatchLaunch(Launch):
@@ -71,10 +110,13 @@ class BatchLaunch(Launch):
 
 def launches(program: Program, numbers: Numbers, machine: Machine) -> dict[DeviceStep, Launch]:
     """The kernels of a program, compiled."""
-    found = {}
+    found: dict[DeviceStep, Launch] = {}
     for step in program.layout.steps:
         if isinstance(step, DeviceStep):
             device = machine.devices[program.target.ordinals[step.device]]
+            if step.kernel.library is not None:
+                found[step] = ProductLaunch(step, numbers, device)
+                continue
             kind = BatchLaunch if step.kernel.batch else Launch
             found[step] = kind(step, numbers, device.object_code(step.kernel))
     return found

@@ -1,6 +1,7 @@
 """The devices that a target has here: those of the machine's driver, or simulated ones."""
 from __future__ import annotations
 
+import functools
 import threading
 from collections import deque
 
@@ -22,6 +23,11 @@ class Machine:
         self._idle: dict[int, list[np.ndarray]] = {}            # pinned memory by bytes
         self._returned: deque[np.ndarray] = deque()
         self._dead: deque[Graph] = deque()
+
+    @functools.cached_property
+    def multiplies(self) -> bool:
+        """Whether there is a library for matrix products."""
+        return self.driver.products(0) is not None
 
     def order(self, before: Device, after: Device) -> None:
         """Lets further work of one device wait for the present work of another."""

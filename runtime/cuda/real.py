@@ -16,7 +16,7 @@ from jitgraph.compiler.kernel import Kernel
 from jitgraph.declare.addresses import address_of
 from jitgraph.installing import advice
 
-from . import code
+from . import code, cublaslt
 from .driver import Captured, DriverError, Event, Function, Graph, NoDriver, OutOfMemory, Properties, Stream
 
 OLDEST = 13000          # the version of CUDA that object code is made for, as drivers say it
@@ -211,6 +211,13 @@ class RealDriver:
         places = address_of(values) + 8 * np.arange(len(values), dtype=np.uint64)      # where the driver finds each argument
         self._call(f"launch of kernel {function.name}", self._on(stream.device).cuLaunchKernel(
             function.handle, blocks, 1, 1, threads, 1, 1, 0, stream.handle, address_of(places), 0))
+
+    def products(self, device: int) -> Any:
+        self._on(device)
+        try:
+            return cublaslt.load()[0]
+        except cublaslt.NotFound:
+            return None
 
     # graphs ----------------------------------------------------------------------------------------------------------
     def begin_capture(self, stream: Stream) -> None:

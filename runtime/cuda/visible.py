@@ -40,8 +40,11 @@ def _parsed(listed: str, count: int) -> list[int]:
 
 def limit_memory(config: Any, machine: Machine) -> None:
     """Holds the process to `gpu_options.per_process_gpu_memory_fraction`.  Memory is taken as it is needed, whether
-    `allow_growth` says so or not."""
+    `allow_growth` says so or not.  Raises InvalidArgumentError for a share below 0."""
     share = 0.0 if config is None else config.gpu_options.per_process_gpu_memory_fraction
+    if not share >= 0:          # NaN too
+        raise InvalidArgumentError(None, None, f"gpu_options.per_process_gpu_memory_fraction is {share}: it is a share of each "
+                                               "GPU's memory, 0.5 for half of it, or 0 for as much as is needed")
     for device in machine.devices:
         if share:
             device.limit = math.floor(share * device.properties.memory)

@@ -63,6 +63,22 @@ def test_float16_is_what_products_read(simulated, name):
     assert {param.dtype for param in product.params if param.use == "in"} == {"f16"}
 
 
+@pytest.mark.parametrize("peer, products, rounds", [("jitgraph", 1, False), ("jitgraph-own", 0, False), ("jitgraph-tf32", 1, True)])
+def test_ours_with_and_without_cublaslt_and_rounding(simulated, monkeypatch, peer, products, rounds):
+    for name in ("JITGRAPH_WITHOUT", "JITGRAPH_TF32"):
+        monkeypatch.setenv(name, "")            # what the peer sets is undone
+    wait = device_worker.settle(peer)
+    name = "device-product-float32"
+    tf.reset_default_graph()
+    call = device.workloads()[name].prepare(device.AS.get(peer, peer), True)
+    call()
+    wait()
+    session = next(cell.cell_contents for cell in call.__closure__ if isinstance(cell.cell_contents, tf.Session))
+    (compiled,) = session.plans[-1].compiled
+    made = [step.kernel.library for step in compiled.launches if step.kernel.library is not None]
+    assert len(made) == products and all(call.short == rounds for call in made)
+
+
 def rows():
     known = device.workloads()
     copied = device.Row(known["device-copy"], 8_000_000, {"jitgraph": {"median": 2e-6, "host": 1e-6}, "torch": {"median": 4e-6}})

@@ -120,6 +120,21 @@ def test_a_device_that_does_not_exist(monkeypatch):
     assert "CUDA_VISIBLE_DEVICES" not in {row[0] for row in doctor._driver()}
 
 
+def test_a_library_for_products(monkeypatch):
+    from jitgraph.runtime.cuda import cublaslt, fake
+
+    monkeypatch.setattr(cublaslt, "load", lambda: (fake.FakeDriver().products(0), "/lib/libcublasLt.so.13"))
+    monkeypatch.setenv("JITGRAPH_TF32", "1")
+    assert [row[0] for row in doctor._library()] == ["cuBLASLt", "TF32"] and "/lib/" in doctor._library()[0][1]
+
+    def refuse():
+        raise cublaslt.NotFound("neither here nor there")
+
+    monkeypatch.setattr(cublaslt, "load", refuse)
+    ((_, told, state, todo),) = doctor._library()
+    assert "neither here nor there" in told and state == doctor.MISSING and "cublas" in todo
+
+
 @pytest.mark.parametrize("target, state", [("cuda", doctor.BROKEN), ("cpu", doctor.GOOD), ("cuda-simulator", doctor.GOOD)])
 def test_sessions_that_are_to_run_on_a_device_without_a_driver(monkeypatch, target, state):
     from jitgraph.runtime.cuda import driver, real

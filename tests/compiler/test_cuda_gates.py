@@ -96,8 +96,13 @@ def half_windows(tf):
     return found
 
 
+def factors(tf):
+    x, y = tf.placeholder(tf.float32, [2, 64, 64]), tf.placeholder(tf.float32, [2, 64, 32])
+    return [tf.matrix_triangular_solve(tf.cholesky(x), y)]
+
+
 GRAPHS = [convolution, uneven_convolution, windows, products, half_products, half_convolution, half_windows, sequences,
-          half_sequences, random]
+          half_sequences, random, factors]
 
 
 def by_hand(tf, build):

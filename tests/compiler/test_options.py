@@ -130,7 +130,7 @@ def pools_of(session):
 
 def test_all_optimisations_are_tested():
     assert set(PROGRAMS) | {"scalar_loops", "native_iterations", "product_sums", "row_products",
-                             "result_reuse", "batched_launches", "split_products",
+                             "result_reuse", "batched_launches", "split_products", "library_products",
                              "epilogues", "kept_values"} == set(OPTIMISATIONS)
 
 

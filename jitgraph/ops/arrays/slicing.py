@@ -57,10 +57,22 @@ def _slice_shape(c: Any) -> Any:
 
 
 def _lower_slice(b: Any, x: Any, begin: Any, size: Any) -> Any:
-    if begin.constant is None or size.constant is None:
+    if size.constant is None or begin.constant is None and not b.on_device:
         return NotImplemented
+    if begin.constant is None:
+        return _lower_window(b, x, begin, plain_sizes(size.constant))
     start = plain_sizes(begin.constant)
     return b.slice(x, start, _slice_sizes(x.shape, start, plain_sizes(size.constant)))
+
+
+def _lower_window(b: Any, x: Any, begin: Any, counts: list) -> Any:
+    """A part of known size that begins where only the run tells: on a device a gather along each dimension."""
+    if len(counts) != len(x.shape) or any(isinstance(count, int) and count < 1 for count in counts):
+        return NotImplemented           # a kernel of no elements would look at no index
+    for axis, count in enumerate(counts):
+        first = b.cast(b.reshape(b.slice(begin, [axis], [1]), ()), dtypes.int64)
+        x = b.gather(x, b.map("add", [b.iota((count,), 0, dtypes.int64), first]), axis)
+    return x
 
 
 def _slice_samples(rng: Any, dtype: Any) -> list:
@@ -223,10 +235,29 @@ def _strided_slice_shape(c: Any, size: Any = None, first: int = 1) -> Any:
 
 def _lower_strided_slice(b: Any, x: Any, begin: Any, end: Any, strides: Any, **masks: int) -> Any:
     if any(v.constant is None for v in (begin, end, strides)):
-        return NotImplemented
+        return _lower_single(b, x, begin, strides, masks) if b.on_device else NotImplemented
     cuts, result = resolve(x.shape, [plain_sizes(v.constant) for v in (begin, end, strides)], masks)
     part = b.slice(x, [cut.begin for cut in cuts], [cut.size for cut in cuts], [cut.stride for cut in cuts])
     return b.reshape(part, result)
+
+
+def _lower_single(b: Any, x: Any, begin: Any, strides: Any, masks: dict[str, int]) -> Any:
+    """x[:, i]: one index, which only the run tells, of all of the other dimensions; on the host a slice is a view."""
+    if strides.constant is None or not isinstance(begin.shape[0], int) or any(step != 1 for step in strides.constant.tolist()):
+        return NotImplemented
+    count, whole = begin.shape[0], masks["begin_mask"] & masks["end_mask"]
+    entries = list(_entries(count, len(x.shape), masks["ellipsis_mask"], masks["new_axis_mask"]))
+    single = [(i, d) for i, d in entries if i is not None and d is not None and masks["shrink_axis_mask"] >> i & 1]
+    if len(single) != 1 or any(size == 0 for size in x.shape):      # a kernel of no elements would look at no index
+        return NotImplemented
+    if not all(d is None or i is None or (i, d) in single or whole >> i & 1 for i, d in entries):
+        return NotImplemented
+    (i, axis), = single
+    index = b.cast(b.reshape(b.slice(begin, [i], [1]), ()), dtypes.int64)
+    from_end = b.map("add", [index, b.size(np.array(x.shape[axis], object), dtypes.int64)])
+    index = b.map("select", [b.map("lt", [index, 0]), from_end, index])
+    unknown: list[Any] = [None] * count
+    return b.reshape(b.gather(x, index, axis), resolve(x.shape, [unknown, unknown, strides.constant.tolist()], masks)[1])
 
 
 def _strided_slice_value(input: Any, begin: Any, end: Any, strides: Any, masks: dict) -> Any:

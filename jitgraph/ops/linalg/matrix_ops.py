@@ -112,7 +112,7 @@ def _system_samples(rng, dtype):
 # -- factorizations ----------------------------------------------------------------------------------------------------
 
 @op("Cholesky(input: T) -> output: T", T=_T, shape=_square_shape, host=True, checks=True, grad=linalg_gradients.cholesky,
-    samples=_positive_samples,
+    on_device=lambda b, x: b.primitive("cholesky", [x], x.shape), samples=_positive_samples,
     gradient_differs="of symmetric matrices, whose elements cannot be moved one at a time; see tests/ops/recorded",
     host_because="LAPACK's: 32 of 16 x 16 take 0.27 of TensorFlow's time, one of 512 x 512 0.13")
 @on_one_thread
@@ -362,6 +362,7 @@ def matrix_solve(matrix, rhs, adjoint):
 
 @op("MatrixTriangularSolve(matrix: T, rhs: T; lower: bool = True, adjoint: bool = False) -> output: T", T=_T,
     shape=_solution_shape, host=True, checks=True, grad=linalg_gradients.triangular_solve,
+    on_device=lambda b, a, x, lower, adjoint: b.primitive("triangular_solve", [a, x], x.shape, lower=lower, adjoint=adjoint),
     samples=lambda rng, dtype: [(arrays, {**attrs, "lower": lower}) for arrays, attrs in _system_samples(rng, dtype)
                                 for lower in (True, False)],
     host_because="LAPACK's: 32 of 16 x 16 take 0.53 of TensorFlow's time, one of 512 x 512 0.69")

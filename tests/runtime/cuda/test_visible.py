@@ -64,6 +64,13 @@ def test_a_share_of_the_memory(tf):
                 device.limit = float("inf")
 
 
+@pytest.mark.parametrize("share", [-0.5, float("nan")])
+def test_a_share_of_memory_that_means_nothing(tf, share):
+    config = tf.ConfigProto(gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=share))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="per_process_gpu_memory_fraction is .* 0.5 for half"):
+        tf.Session(config=config)
+
+
 def test_the_log_of_placement(tf, capsys):
     with tf.device("/gpu:2"):
         y = tf.exp(tf.placeholder_with_default([1.0], [1], name="x"), name="y")
