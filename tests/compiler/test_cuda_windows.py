@@ -49,8 +49,8 @@ def test_depthwise_and_its_gradients(tf, on_the_grid, size, multiplier, taps, st
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("target, jit", [("cpu", "off"), ("cpu", "always"), ("cuda-simulator", "always")])
 def test_the_maximum_of_a_window_begins_with_the_lowest_finite_number(tf, monkeypatch, target, jit, dtype):
-    """As TensorFlow 1.15's, of images; that of volumes begins with -inf.  Where nothing is larger than the first pixel, that gets the
-    gradient."""
+    """As TensorFlow 1.15's, of images; that of volumes begins with -inf.  Where nothing is larger than the first pixel, that gets
+    the gradient."""
     monkeypatch.setenv("JITGRAPH_TARGET", target)
     nan, low = np.nan, np.finfo(dtype).min
     image = np.array([[nan, 1, 2, nan], [3, nan, nan, nan], [-np.inf, nan, nan, nan], [-np.inf, nan, nan, nan]], dtype)
