@@ -87,6 +87,8 @@ CONTRIB_MODULES = {
     "integrate": "python.ops:odes",
     "recurrent": "python:recurrent_api python.ops:functional_rnn,recurrent",
     "solvers": "python.ops:lanczos,least_squares,linear_equations,util",
+    "input_pipeline": "python.ops:input_pipeline_ops",
+    "memory_stats": "python.ops:memory_stats_ops",
     "periodic_resample": "python.ops:periodic_resample_op,gen_periodic_resample_op",
     "receptive_field": "python.util:graph_compute_order,parse_layer_parameters,receptive_field",
     "resampler": "python.ops:resampler_ops",

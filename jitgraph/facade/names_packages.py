@@ -41,6 +41,15 @@ PACKAGES: dict[str, str] = {
     "contrib.integrate.steps": "contrib.integrate.odeint_fixed",
     "contrib.recurrent.steps": "contrib.recurrent.Recurrent",
     "contrib.recurrent.networks": "contrib.recurrent.functional_rnn contrib.recurrent.bidirectional_functional_rnn",
+    "contrib.input_pipeline.input_pipeline_ops": "contrib.input_pipeline.obtain_next contrib.input_pipeline.seek_next",
+    "contrib.memory_stats.memory_stats_ops": """
+        contrib.memory_stats.BytesInUse contrib.memory_stats.BytesLimit contrib.memory_stats.MaxBytesInUse""",
+    "contrib.distribute.steps": """
+        contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.DistributeConfig contrib.distribute.Monitor
+        contrib.distribute.MultiWorkerAllReduce contrib.distribute.ParameterServerStrategy contrib.distribute.StandardInputStep
+        contrib.distribute.StandardSingleLossStep contrib.distribute.Step contrib.distribute.UpdateContext
+        contrib.distribute.get_cross_replica_context contrib.distribute.require_replica_context""",
+    "profiler.contexts": "contrib.tfprof.ProfileContext contrib.tfprof.model_analyzer.ProfileContext",
     "contrib.periodic_resample.periodic_resample_ops": "contrib.periodic_resample.periodic_resample",
     "contrib.losses.distances": """
         contrib.losses.metric_learning.contrastive_loss contrib.losses.metric_learning.lifted_struct_loss
