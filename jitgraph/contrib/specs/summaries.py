@@ -54,9 +54,11 @@ def tf_print(x: Any, depth: int = 0, finished: set | None = None, printer: Calla
 
 def tf_num_params(x: Any) -> int:
     """How many elements the variables have that `x` needs, each as often as it is needed."""
+    op: Any
+    shape: Any
     op, shape = (x.op, x.get_shape()) if isinstance(x, Tensor) else (x, None)
     if op.type in ("Variable", "VariableV2"):
-        return shape.num_elements()
+        return int(shape.num_elements())
     return sum(map(tf_num_params, op.inputs))
 
 
