@@ -88,6 +88,7 @@ CONTRIB_MODULES = {
     "recurrent": "python:recurrent_api python.ops:functional_rnn,recurrent",
     "solvers": "python.ops:lanczos,least_squares,linear_equations,util",
     "specs": "python:params_ops,specs,specs_lib,specs_ops,summaries",
+    "stat_summarizer": "",
     "input_pipeline": "python.ops:input_pipeline_ops",
     "memory_stats": "python.ops:memory_stats_ops",
     "periodic_resample": "python.ops:periodic_resample_op,gen_periodic_resample_op",

@@ -49,6 +49,9 @@ PACKAGES: dict[str, str] = {
         contrib.distribute.MultiWorkerAllReduce contrib.distribute.ParameterServerStrategy contrib.distribute.StandardInputStep
         contrib.distribute.StandardSingleLossStep contrib.distribute.Step contrib.distribute.UpdateContext
         contrib.distribute.get_cross_replica_context contrib.distribute.require_replica_context""",
+    "contrib.stat_summarizer.tables": """
+        contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
+        contrib.stat_summarizer.StatSummarizer""",
     "profiler.contexts": "contrib.tfprof.ProfileContext contrib.tfprof.model_analyzer.ProfileContext",
     "contrib.specs.composition": """
         contrib.specs.Callable contrib.specs.Composable contrib.specs.Composition contrib.specs.External

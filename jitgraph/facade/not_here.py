@@ -68,7 +68,6 @@ INSTEAD: dict[str, str] = {
     "contrib.remote_fused_graph.*": "there is no remote target; run the graph as it is",
     "contrib.rpc.*": "call other services in tf.py_func",
     "contrib.saved_model.*": "save with tf.saved_model.simple_save",
-    "contrib.stat_summarizer.*": "see session.explain(...) for the times of a run",
     "contrib.tfprof.*": "use tf.profiler, and session.explain(...) for the times of a run",
 }
 
