@@ -7,6 +7,7 @@ hold, in tests and wherever JITGRAPH_VERIFY asks for it.  Nothing registers itse
     prune       keep what fetches and targets need, cut at feeds
     raise_frames    Switch, Merge and frames of graph files become If and While
     order       control edges and the state rule become one sequence
+    hold        reads that a write may leave behind with an old buffer go before it
     divide      the functions of conditionals and loops become sub-programs, which their operations run
     specialize  dtypes and shapes from the feeds; fold what is then constant; stop where shapes depend on values
     lower       operations become primitives
@@ -40,6 +41,7 @@ from . import (
     emit,
     epilogue,
     fuse,
+    hold,
     keep,
     lower,
     order,
@@ -60,9 +62,9 @@ from .verify import VerifyError, verify
 
 __all__ = ["CPU", "Options", "PASSES", "Program", "TARGETS", "VerifyError", "compile", "compile_ops"]
 
-PASSES = [prune.prune, raise_frames.raise_frames, order.order, divide.divide, specialize.specialize, lower.lower, simplify.simplify,
-          fuse.fuse, sink.sink, schedule.schedule, epilogue.epilogue, keep.keep, place.place, transfer.transfer, emit.emit,
-          batch.batch]
+PASSES = [prune.prune, raise_frames.raise_frames, order.order, hold.hold, divide.divide, specialize.specialize,
+          lower.lower, simplify.simplify, fuse.fuse, sink.sink, schedule.schedule, epilogue.epilogue,
+          keep.keep, place.place, transfer.transfer, emit.emit, batch.batch]
 
 
 def compile(graph: Graph, fetches: Iterable[Tensor], targets: Iterable[Operation] = (),

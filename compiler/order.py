@@ -104,13 +104,17 @@ def variable_key(op: Operation) -> tuple[str, str]:
 
 
 def is_transparent(op: Operation) -> bool:
-    """The read that comes with a variable: a name for its value, not a moment."""
-    return is_implicit_read(op) and is_variable(op.inputs[0].op)
+    """What is a name for a variable's value, not a moment: the read that comes with it, and a reference handed on."""
+    if is_implicit_read(op):
+        return is_variable(op.inputs[0].op)
+    return op.opdef is not None and op.opdef.selects is not None and len(op.inputs) == 1 and variable_of(op.outputs[0]) is not None
 
 
 def seen_through(tensor: Tensor) -> Tensor:
-    """The variable's own tensor for the Identity that names its value: a feed of the one is a feed of the other."""
-    return tensor.op.inputs[0] if is_transparent(tensor.op) else tensor
+    """The variable's own tensor for what names its value: a feed of the one is a feed of the other."""
+    while is_transparent(tensor.op):
+        tensor = tensor.op.inputs[0]
+    return tensor
 
 
 def touched_variables(op: Operation) -> Iterator[tuple[Operation, bool]]:

@@ -47,6 +47,7 @@ class Program:
     ops: list[Operation] = field(default_factory=list)          # prune, order: the operations of the run, in order
     wanted: dict[Operation, frozenset[int] | None] = field(default_factory=dict)     # prune: conditional or loop -> numbers of the
                                                         # outputs asked for, None: all
+    outliving: list[Tensor] = field(default_factory=list)       # hold: reads that may outlive the buffer of their variable
     calls: dict[Operation, ChoiceCall | LoopCall] = field(default_factory=dict)     # divide: operation -> its sub-programs
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict[Tensor, Info] = field(default_factory=dict)     # specialize: tensor -> Info

@@ -230,6 +230,6 @@ def _batch(program: Program) -> str | None:
     return _transfer(program)
 
 
-CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "divide": _divide, "specialize": _specialize,
-          "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule, "epilogue": _schedule,
-          "keep": _keep, "place": _place, "transfer": _transfer, "emit": _emit, "batch": _batch}
+CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "hold": _order, "divide": _divide,
+          "specialize": _specialize, "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule,
+          "epilogue": _schedule, "keep": _keep, "place": _place, "transfer": _transfer, "emit": _emit, "batch": _batch}

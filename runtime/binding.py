@@ -11,14 +11,16 @@ from jitgraph.compiler.targets import CPU
 from jitgraph.graph.errors import InvalidArgumentError
 
 from .frame import Frame
-from .interpreter import ROW
 from .memory import address_of
 
 if TYPE_CHECKING:
     from .compiled import Compiled
     from .cuda.stretches import Schedule
 
+# words of a row of the interpreter's table
+ADDRESS, ARGUMENTS, SIZES, ITEMS, GRAIN, COST, CUTTABLE = range(7)
 LARGEST = (1 << 63) - 1             # of the numbers of a table
+MOST_NANOSECONDS = 1 << 60          # that a kernel is said to take
 
 
 class Binding:
@@ -48,22 +50,18 @@ class Binding:
 
     def _table(self) -> None:
         """Rows of the interpreter's table, and the sizes that they point to."""
-        numbers, compiled = self.numbers, self.compiled
-        rows: list[list[int]] = []
-        self.cost = self.kept_cost = 0
-        host = CPU.tuning
+        numbers, compiled, host = self.numbers, self.compiled, CPU.tuning
         words = compiled.words.words(numbers)
-        for (_, address), first, (at, items, work, per_item), cuttable in zip(
-                compiled.kernels, compiled.first_argument, compiled.kernel_numbers, compiled.cuttable):
-            count, each = numbers[items], max(work * numbers[per_item], 0.05)
-            grain = max(int(host.chunk / each), -(-count // host.most_chunks), 1)
-            total = int(count * each) + 10
-            if len(rows) < compiled.program.kept:
-                self.kept_cost += total
-            else:
-                self.cost += total
-            rows.append([address, first, at, count, grain if total > host.divided else count + 1, total, cuttable])
-        self.table = np.array(rows, dtype=np.int64).reshape(-1, ROW)
+        fixed, work, items, per_item = compiled.rows        # a program whose sizes change gets a table for every run
+        count = np.array([numbers[n] for n in items], np.int64)
+        each = np.maximum(work * np.array([numbers[n] for n in per_item], np.float64), 0.05)
+        cost = np.minimum(count * each, MOST_NANOSECONDS).astype(np.int64) + 10
+        grain = np.maximum((host.chunk / each).astype(np.int64), np.maximum(-(-count // host.most_chunks), 1))
+        self.table = table = fixed.copy()
+        table[:, ITEMS], table[:, COST] = count, cost
+        table[:, GRAIN] = np.where(cost > host.divided, grain, count + 1)
+        kept = compiled.program.kept
+        self.kept_cost, self.cost = int(cost[:kept].sum()), int(cost[kept:].sum())
         self.sizes = np.array(words + [0], dtype=np.int64)
         self.index = np.array(compiled.index + [0], dtype=np.int64)
         self.pointers = (address_of(self.table), address_of(self.index), len(compiled.index), address_of(self.sizes))

@@ -14,8 +14,9 @@ from jitgraph.compiler.primitives.memory import READ, WRITE
 from jitgraph.compiler.program import Program
 
 from .arguments import SizeArguments
-from .binding import Binding
+from .binding import ADDRESS, ARGUMENTS, CUTTABLE, SIZES, Binding
 from .hostcall import HostCall
+from .interpreter import ROW
 from .library import LIBRARY, Tell
 from .memory import Arenas, Arrangements
 
@@ -45,6 +46,7 @@ class Compiled:
         self.symbols = list(program.space.symbols)
         self.dims = self.numbers.compile(self.symbols)
         self._stretch()
+        self._find_rows()
         self.valid = compile_guards(program.space)
         self.match = _matcher(program)
         self._find_variables()
@@ -158,6 +160,18 @@ class Compiled:
                 start = rows
         if rows > start:
             self.stretches.append((start, rows - start))
+
+    def _find_rows(self) -> None:
+        """`rows`: of the interpreter's table what does not depend on sizes, the nanoseconds of a unit of work of each kernel, and
+        the numbers of its items and of the units that one takes."""
+        count = len(self.first_argument)
+        rows = np.zeros((count, ROW), np.int64)
+        rows[:, ADDRESS] = [address for _, address in self.kernels[:count]]
+        rows[:, ARGUMENTS], rows[:, CUTTABLE] = self.first_argument, self.cuttable
+        numbers = self.kernel_numbers
+        rows[:, SIZES] = [at for at, *_ in numbers]
+        self.rows = (rows, np.array([work for _, _, work, _ in numbers], np.float64), [items for _, items, _, _ in numbers],
+                     [per_item for *_, per_item in numbers])
 
     def _host_call(self, step: HostStep) -> HostCall | None:
         node, op = step.node, step.node.op

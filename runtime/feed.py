@@ -156,7 +156,9 @@ def strings(value: Any) -> np.ndarray:
     if array.dtype == object and set(map(type, flat.tolist())) <= {bytes}:
         return array
     out = np.empty(flat.size, dtype=object)
-    if array.dtype.kind in "OSU":
+    if array.dtype.kind == "U":
+        out[:] = list(map(str.encode, flat.tolist()))
+    elif array.dtype.kind in "OS":
         out[:] = [item if type(item) is bytes else _bytes(item) for item in flat.tolist()]
     elif flat.size:
         _bytes(flat[0])

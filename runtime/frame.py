@@ -146,9 +146,10 @@ class Frame:
         first = address_of(block)
         for number, k, dtype, at in small:
             array = self.arrays[k] = np.ndarray(shapes[k], dtype, block, at)
-            self.slots[k] = first + at
             if number is not None:
                 self.small_feeds.append((number, array))
+        if small:
+            self.slots[[k for _, k, _, _ in small]] = [first + at for _, _, _, at in small]
 
     def _reader(self, slot: int, feed: int | None, is_handed_on: bool) -> tuple[str, int]:
         """How a result is read out."""

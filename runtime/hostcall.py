@@ -154,7 +154,7 @@ def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], 
     if opdef.state != "write":
         return apart(call(op, arrays, state), arrays)
     if opdef.answers:
-        return _answered(op, refs[0], arrays, state)
+        return _answered(op, next(iter(refs.values())), arrays, state)
     before = np.array(arrays[0]) if needed and op.outputs and not op.outputs[0].dtype._is_ref_dtype else None
     try:
         written = [*zip(refs.values(), _new_values(op, refs, arrays, state))]

@@ -33,6 +33,7 @@ from .frame import KernelFailure
 from .memory import Elsewhere, on_host
 from .postponed import postponing
 from .state import State
+from .variable import Variable
 
 if TYPE_CHECKING:
     from jitgraph.compiler.loops.row_products import EarlyTerms
@@ -61,6 +62,7 @@ class Plan:
         # of the graph, or what stands for it in the graph that it was raised to
         self.graph, self.fetches, self.targets, self.ops = ordered.graph, ordered.fetches, ordered.targets, ordered.ops
         held = (op for op in ordered.ops if op.opdef is not None and op.opdef.holds)
+        self.outliving = ordered.outliving
         self.calls, self.postponed = ordered.calls, {*waits_for_room(ordered.ops), *held}
         # a target without effects is executed as well, for it may fail: its values follow those that were asked for
         self.fetches += [t for op in self.targets if not has_effect(op) for t in op.outputs
@@ -99,7 +101,7 @@ class Plan:
 
     def reference(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """One run by the reference."""
-        found = reference.run(self.ops, self._given(feeds), self.fetches, self.state, self.calls)
+        found = reference.run(self.ops, self._given(feeds), self.fetches, self.state, self.calls, self.outliving)
         return [found[t] for t in self.fetches]
 
     def _by_reference(self, feeds: Sequence[np.ndarray]) -> bool:
@@ -132,7 +134,7 @@ class Plan:
         while segments:
             segment = segments.pop()
             found.extend(c for known in list(segment.variants.values()) for c in known)
-            segments.extend(segment.next.values())
+            segments.extend(after for known in list(segment.next.values()) for after in known.values())
         return found
 
     def prepare(self, shapes: Iterable[tuple[int, ...]]) -> None:
@@ -181,7 +183,7 @@ class Plan:
         """Runs `ops` by the reference and, of a failed operation that writes state, the checks of its arguments."""
         refs = state_inputs(failed) if failed not in ops else {}
         others = [t for k, t in enumerate(failed.inputs) if k not in refs] if refs else []
-        found = reference.run(ops, self._given(feeds), others, self.state, self.calls)
+        found = reference.run(ops, self._given(feeds), others, self.state, self.calls, self.outliving)
         if refs:
             values = [self.state.read(refs[k]) if k in refs else found[t] for k, t in enumerate(failed.inputs)]
             hostcall.check(failed, values)
@@ -208,20 +210,22 @@ class Segment:
     the values that the one before left (`program.live`), once per structure: its sizes are those of the ones it has `taken`,
     which are neither `known` nor pinned, and the elements of the pinned ones.
 
-    `before`: the tensors that the run has when it starts, the feeds and what each segment before it gave, in order."""
+    `before`: the tensors that the run has when it starts, the feeds with `plan.outliving` and what each segment before it gave,
+    in order; `outlived`: those of `plan.outliving` whose variables have other buffers now than when the run began."""
 
-    def __init__(self, plan: Plan, previous: Program | None, before: Sequence[Sequence[Tensor]] = ()):
-        self.plan, self.previous, self.before = plan, previous, before or [plan.feeds]
+    def __init__(self, plan: Plan, previous: Program | None, before: Sequence[Sequence[Tensor]] = (),
+                 outlived: Sequence[Tensor] = ()):
+        self.plan, self.previous, self.before = plan, previous, before or [[*plan.feeds, *plan.outliving]]
         self.known: dict[Tensor, Any] = {} if previous is None else _constants(previous)
         self.taken: list[Tensor] = [] if previous is None else [
-            t for t in previous.live if t not in self.known and t not in previous.pins]
+            *(t for t in previous.live if t not in self.known and t not in previous.pins and t not in plan.outliving), *outlived]
         places = _places(self.before)
         self.sources = [places[t] for t in self.taken]
         self.pinned = [(t, places.get(t)) for t in (previous.pins if previous is not None else ())]
         self.fetched: dict[Compiled, list[Place]] = {}
         self.bindings: dict[tuple[Any, ...], Binding] = {}
         self.variants: dict[VariableShapes, list[Compiled]] = {}
-        self.next: dict[Compiled, Segment] = {}
+        self.next: dict[Compiled, dict[tuple[Tensor, ...], Segment]] = {}
         self.lock = threading.Lock()
         self.progress = progress.Progress()
 
@@ -229,10 +233,11 @@ class Segment:
         shapes = tuple([a.shape for a in feeds])
         try:
             binding = self.bindings.get(shapes) or self.binding(shapes)         # a key that says more is never found so
+            begun = self._begun() if self.plan.outliving else ()
             results = binding.run(feeds)
             if binding.plain:
                 return results
-            return self._given(self._continue(binding, results, feeds))
+            return self._given(self._continue(binding, results, [*feeds, *begun], begun))
         except KernelFailure as failure:
             raise self.plan.explain(failure, feeds) from None
         except Refusal as refusal:
@@ -240,13 +245,25 @@ class Segment:
         except MemoryError as error:
             raise ResourceExhaustedError(None, None, f"OOM when allocating the tensors of this run: {error}") from None
 
-    def _continue(self, binding: Binding, results: list[Any], feeds: Sequence[np.ndarray]) -> list[Any]:
-        """Runs the segments after this one; the values of the plan's fetches."""
+    def _begun(self) -> list[np.ndarray | None]:
+        """The present buffers of `plan.outliving`, None where there is none."""
+        found = [self._variable(t) for t in self.plan.outliving]
+        return [v.value() if v.initialized else None for v in found]
+
+    def _variable(self, tensor: Tensor) -> Variable:
+        variable = variable_of(tensor)
+        assert variable is not None
+        return self.plan.state.variable(variable)
+
+    def _continue(self, binding: Binding, results: list[Any], feeds: Sequence[Any], begun: Sequence[Any]) -> list[Any]:
+        """Runs the segments after this one; the values of the plan's fetches.  `begun`: see `_begun`."""
         segment, values = self, [feeds, results]
         while binding.compiled.program.rest:
-            segment = segment._after(binding.compiled)
+            segment = segment._after(binding.compiled, tuple(
+                t for t, array in zip(self.plan.outliving, begun) if array is not None and self._variable(t).array is not array))
             arrays = [_contiguous(values[d][k]) for d, k in segment.sources]
-            pins = [np.asarray(values[at[0]][at[1]] if at is not None else self._present(t)) for t, at in segment.pinned]
+            found = [(t, None if at is None else values[at[0]][at[1]]) for t, at in segment.pinned]
+            pins = [np.asarray(self._present(t) if value is None else value) for t, value in found]
             binding = segment.binding(tuple([a.shape for a in arrays]), pins)
             values.append(binding.run(arrays))
         return [values[d][k] for d, k in segment._fetched(binding.compiled)]
@@ -272,19 +289,21 @@ class Segment:
         assert variable is not None
         return np.array(self.plan.state.read(variable))
 
-    def _after(self, compiled: Compiled) -> Segment:
-        found = self.next.get(compiled)
+    def _after(self, compiled: Compiled, outlived: tuple[Tensor, ...]) -> Segment:
+        known = self.next.get(compiled)
+        found = None if known is None else known.get(outlived)
         if found is None:
             with self.lock:
-                found = self.next.setdefault(compiled, Segment(
-                    self.plan, compiled.program, [*self.before, list(compiled.program.layout.results)]))
+                found = self.next.setdefault(compiled, {}).setdefault(outlived, Segment(
+                    self.plan, compiled.program, [*self.before, list(compiled.program.layout.results)], outlived))
         return found
 
     def close(self) -> None:
         for binding in list(self.bindings.values()):
             binding.frames.clear()
-        for segment in list(self.next.values()):
-            segment.close()
+        for known in list(self.next.values()):
+            for segment in list(known.values()):
+                segment.close()
         self.bindings.clear()
         self.variants.clear()
         self.fetched.clear()

@@ -22,20 +22,22 @@ Calls = dict[Operation, ChoiceCall | LoopCall]
 
 
 def run(ops: Sequence[Operation], feeds: dict[Tensor, Any], fetches: Iterable[Tensor], state: State,
-        calls: Calls | None = None) -> dict[Tensor, Any]:
-    """Executes ordered operations; returns {tensor: ndarray} for the fetched tensors.  `calls`: see `Program`.
+        calls: Calls | None = None, outliving: Iterable[Tensor] = ()) -> dict[Tensor, Any]:
+    """Executes ordered operations; returns {tensor: ndarray} for the fetched tensors.  `calls`, `outliving`: see `Program`.
 
     A failing operation leaves variables as the operations before it left them.
     """
-    return _Run(feeds, set(fetches), state, calls).execute(ops)
+    return _Run(feeds, set(fetches), state, calls, outliving).execute(ops)
 
 
 class Steps:
     """Executes one operation after the other; `values` holds feeds and results.  `calls`: the sub-programs of operations that
-    call functions, see `Program`; those that it lacks compute everything."""
+    call functions, see `Program`; those that it lacks compute everything.  `outliving`: see `Program`."""
 
-    def __init__(self, feeds: dict[Tensor, Any], state: State, calls: Calls | None = None) -> None:
+    def __init__(self, feeds: dict[Tensor, Any], state: State, calls: Calls | None = None,
+                 outliving: Iterable[Tensor] = ()) -> None:
         self.feeds, self.values, self.state, self.calls = feeds, dict(feeds), state, calls or {}
+        self.outliving = set(outliving)
 
     def value(self, tensor: Tensor) -> Any:
         """The value of a tensor; of a variable, the present one."""
@@ -50,6 +52,8 @@ class Steps:
     def step(self, op: Operation) -> None:
         """Executes an operation whose inputs have values."""
         if is_variable(op) or is_idle(op) or is_transparent(op):
+            if self.outliving and not self.outliving.isdisjoint(op.outputs):
+                self._begin(op)
             return
         if is_given(op, self.values.__contains__):
             return
@@ -74,6 +78,13 @@ class Steps:
             if not _sizes_are_stated(op):       # last: what the operation itself says of its operands is more to the point
                 hostcall.check_results(op, check_shapes(op, arrays), results)
         self._give(op, results)
+
+    def _begin(self, op: Operation) -> None:
+        """Remembers the buffer that a variable has when the run begins, if it has one."""
+        variable = variable_of(op.outputs[0])
+        assert variable is not None
+        if self.state.variable(variable).initialized:
+            self._give(op, [self.state.read(variable)])
 
     def _is_needed(self, op: Operation) -> bool:
         """Whether anybody may use what an operation gives."""
@@ -111,8 +122,9 @@ def _sizes_are_stated(op: Operation) -> bool:
 class _Run(Steps):
     """All operations of a run; values are dropped after their last use."""
 
-    def __init__(self, feeds: dict[Tensor, Any], fetches: set[Tensor], state: State, calls: Calls | None) -> None:
-        super().__init__(feeds, state, calls)
+    def __init__(self, feeds: dict[Tensor, Any], fetches: set[Tensor], state: State, calls: Calls | None,
+                 outliving: Iterable[Tensor]) -> None:
+        super().__init__(feeds, state, calls, outliving)
         self.fetches = fetches
         self.left: dict[Tensor, int] = {}               # how many operations will use a tensor yet
         self.results = {t: np.array(feeds[t]) for t in fetches if t in feeds}

@@ -1,6 +1,7 @@
 """What a session owns between runs: variables, positions of random streams, host resources."""
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -89,11 +90,13 @@ class State:
         return DeviceVariable(name, self.machine)
 
     def allocate(self, variable: Variable, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-        """A buffer of this shape for the variable: the present one if it fits, else a new one of zeros."""
+        """A buffer of this shape for the variable: the present one if it has as many elements, else a new one of zeros."""
         dtype = np.dtype(dtype)
         array = variable.array
         if array is None or array.shape != tuple(shape) or array.dtype != dtype:
-            if dtype == object:
+            if array is not None and array.dtype == dtype and array.size == math.prod(shape):
+                array = array.reshape(shape)
+            elif dtype == object:
                 array = np.empty(shape, dtype=object)
             else:
                 size = int(np.prod(shape, dtype=np.int64))

@@ -102,7 +102,8 @@ def emit_pool(node: Node) -> Kernel | None:
 
 
 def emit_pool_gradient(node: Node) -> Kernel | None:
-    """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum; all_max: to all.
+    """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum, or to the first of all if
+    that is NaN; all_max: to all that are the maximum.
     mean: input dy; each gradient is shared among the elements of its window."""
     op, dy, channels = node.attrs["op"], node.inputs[-1], node.out.shape[3]
     total = sizes.product(node.out.shape)
@@ -124,6 +125,8 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
             text.lines_at(at, [f"top = {text.value('x1[there]')}", f"left = {mine} == top"])
             if low:
                 _look_before(text, at, channels, low)
+            if op == "max" and node.out.dtype.is_floating:
+                _look_at_first(text, at, channels)
             text.line(at, f"v = v + select(left, {text.value('x2[there]')}, {text.number}(0))")
         text.line(2, f"y0[q] = {text.written('v')}")
     return text.grid(list(node.inputs), blocks)
@@ -140,6 +143,13 @@ def _look_before(text: WindowText, indent: int, channels: int, low: str) -> None
         f"if (down >= 0) & (across >= 0) & (across < {text.width}):"])
     other = text.value(f"x0[{text.pixel(channels, 'down', 'across')} + c]")
     text.line(indent + 3, f"left = left & (max_step({low}{other}) != top)")
+
+
+def _look_at_first(text: WindowText, indent: int, channels: int) -> None:
+    """Lines after which, where the first pixel of the window is NaN, that one alone is `left`."""
+    first = text.value(f"x0[{text.pixel(channels, 'top_row', 'left_column')} + c]")
+    text.lines_at(indent, [f"top_row = larger({text.start(0)}, 0)", f"left_column = larger({text.start(1)}, 0)",
+                           f"first = {first}", "left = select(first == first, left, (p == top_row) & (r == left_column))"])
 
 
 def emit_depthwise(node: Node) -> Kernel | None:

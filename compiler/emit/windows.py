@@ -210,7 +210,8 @@ def emit_pool(node: Node) -> Kernel:
 
 
 def emit_pool_gradient(node: Node) -> Kernel:
-    """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum; all_max: to all.
+    """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum, or to the first of all if
+    that is NaN; all_max: to all that are the maximum.
     mean: input dy; each gradient is shared among the elements of its window."""
     op, dy = node.attrs["op"], node.inputs[-1]
     text = _Windows(node, f"{op}_pool_gradient", node.inputs, node.out.shape[1:], dy.shape[1:3])
@@ -229,9 +230,11 @@ def emit_pool_gradient(node: Node) -> Kernel:
     else:
         text.line(at + 1, "top, g = x1[out + c], x2[out + c]")
         text.line(at + 1, "left = top == top")
-        for _, address, condition in taps:
+        for k, (_, address, condition) in enumerate(taps):
             value = f"max_step({least(node, text.code)}, x0[{address} + c])" if op == "max" else f"x0[{address} + c]"
             text.line(at + 1, f"hit = left & ({value} == top)" + (f" & {condition}" if condition else ""))
+            if op == "max" and not k and node.out.dtype.is_floating:    # where that is outside, it reads the first pixel inside
+                text.line(at + 1, f"hit = hit | (x0[{address} + c] != x0[{address} + c])")
             text.line(at + 1, f"y0[{address} + c] += select(hit, g, {text.code}(0))")
             if op == "max":
                 text.line(at + 1, "left = left & not_(hit)")

@@ -74,8 +74,9 @@ class Pool(Window):
 
 
 class PoolGrad(Window):
-    """max: each gradient goes to the first element of its window that is the maximum; all_max: to all of them; mean: it is
-    shared among them.  Inputs: images, results, gradients of these; of mean only the last."""
+    """max: each gradient goes to the first element of its window that is the maximum, or to the first of all if that is NaN;
+    all_max: to all that are the maximum; mean: it is shared among all.  Inputs: images, results, gradients of these; of mean only
+    the last."""
 
     name = "pool_grad"
     attributes = {**Window.attributes, "op": "max, all_max or mean"}
@@ -91,7 +92,10 @@ class PoolGrad(Window):
         x = np.fmax(arrays[0], lowest(dy.dtype)) if op == "max" else arrays[0]
         hits = self.tap_images(node, x, dy.shape[1:3], np.nan) == arrays[1]
         if op == "max":
-            hits &= np.cumsum(hits, 0) == 1
+            inside = self.tap_images(node, np.ones(x.shape, bool), dy.shape[1:3], False)
+            first = inside & (np.cumsum(inside, 0) == 1)
+            lost = first & self.tap_images(node, np.isnan(arrays[0]), dy.shape[1:3], False)
+            hits = lost | hits & ~lost.any(0) & (np.cumsum(hits, 0) == 1)
         return self.sent_back(node, np.where(hits, dy, 0).astype(dy.dtype))
 
 

@@ -65,10 +65,13 @@ def _predicate(pred: Any) -> Tensor:
 
 
 class Branch:
-    """One function of a ``cond``, called in a graph of its own: what it returned, and the tensors in that."""
+    """One function of a ``cond``, called in a graph of its own: what it returned, and the tensors in that.  `inline`: whether its
+    nodes stand in the graph around in TensorFlow 1.15."""
 
-    def __init__(self, function: Callable, what: str, strict: bool = True):
-        self.graph = FunctionGraph(what).count_inline()
+    def __init__(self, function: Callable, what: str, strict: bool = True, inline: bool = True):
+        self.graph = FunctionGraph(what)
+        if inline:
+            self.graph.count_inline()
         self.graph.is_branch = True
         self.what = what
         with self.graph.as_default():
@@ -161,7 +164,8 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable | None = N
             index = lookup("Cast").builder(index, DstT=dtypes.int32)
         if len(functions) == 1:
             return functions[0]()
-        branches = [Branch(function, f"branch {k}") for k, function in enumerate(functions)]
+        branches = [Branch(function, f"branch {k}", inline=False) for k, function in enumerate(functions)]
+        count_nodes(1)          # the node itself, beside the Identity of each output
         return merged(index, branches, "Case")
 
 

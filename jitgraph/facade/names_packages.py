@@ -41,6 +41,40 @@ PACKAGES: dict[str, str] = {
     "contrib.integrate.steps": "contrib.integrate.odeint_fixed",
     "contrib.recurrent.steps": "contrib.recurrent.Recurrent",
     "contrib.recurrent.networks": "contrib.recurrent.functional_rnn contrib.recurrent.bidirectional_functional_rnn",
+    "contrib.input_pipeline.input_pipeline_ops": "contrib.input_pipeline.obtain_next contrib.input_pipeline.seek_next",
+    "contrib.memory_stats.memory_stats_ops": """
+        contrib.memory_stats.BytesInUse contrib.memory_stats.BytesLimit contrib.memory_stats.MaxBytesInUse""",
+    "contrib.distribute.steps": """
+        contrib.distribute.CollectiveAllReduceStrategy contrib.distribute.DistributeConfig contrib.distribute.Monitor
+        contrib.distribute.MultiWorkerAllReduce contrib.distribute.ParameterServerStrategy contrib.distribute.StandardInputStep
+        contrib.distribute.StandardSingleLossStep contrib.distribute.Step contrib.distribute.UpdateContext
+        contrib.distribute.get_cross_replica_context contrib.distribute.require_replica_context""",
+    "contrib.stat_summarizer.tables": """
+        contrib.stat_summarizer.DeleteStatSummarizer contrib.stat_summarizer.NewStatSummarizer
+        contrib.stat_summarizer.StatSummarizer""",
+    "profiler.contexts": "contrib.tfprof.ProfileContext contrib.tfprof.model_analyzer.ProfileContext",
+    "contrib.specs.composition": """
+        contrib.specs.Callable contrib.specs.Composable contrib.specs.Composition contrib.specs.External
+        contrib.specs.Function contrib.specs.Import contrib.specs.Operator contrib.specs.check_keywords
+        contrib.specs.debug contrib.specs.get_positional""",
+    "contrib.specs.parts": """
+        contrib.specs.Ap contrib.specs.Bn contrib.specs.Cl contrib.specs.Cm contrib.specs.Conc contrib.specs.Cr
+        contrib.specs.Cs contrib.specs.Ct contrib.specs.Cx contrib.specs.Do contrib.specs.Dwm contrib.specs.Dws
+        contrib.specs.Expand contrib.specs.Fl contrib.specs.Flat contrib.specs.Fm contrib.specs.Fr contrib.specs.Fs
+        contrib.specs.Ft contrib.specs.Fun contrib.specs.Fx contrib.specs.Id contrib.specs.Idx contrib.specs.Lrn
+        contrib.specs.Mp contrib.specs.Print contrib.specs.Relu contrib.specs.Reshape contrib.specs.Shared
+        contrib.specs.Sig contrib.specs.Smax contrib.specs.Squeeze contrib.specs.Tanh contrib.specs.Transpose
+        contrib.specs.Unit contrib.specs.Var""",
+    "contrib.specs.parameters": """
+        contrib.specs.Lf contrib.specs.Li contrib.specs.Nt contrib.specs.Uf contrib.specs.Ui""",
+    "contrib.specs.networks": """
+        contrib.specs.LocalImport contrib.specs.create_net contrib.specs.create_net_fun contrib.specs.eval_params
+        contrib.specs.eval_spec""",
+    "contrib.specs.summaries": """
+        contrib.specs.SHORT_NAMES contrib.specs.tf_left_split contrib.specs.tf_num_params
+        contrib.specs.tf_parameter_iter contrib.specs.tf_parameter_summary contrib.specs.tf_print
+        contrib.specs.tf_spec_print contrib.specs.tf_spec_structure contrib.specs.tf_spec_summary
+        contrib.specs.tf_structure""",
     "contrib.periodic_resample.periodic_resample_ops": "contrib.periodic_resample.periodic_resample",
     "contrib.losses.distances": """
         contrib.losses.metric_learning.contrastive_loss contrib.losses.metric_learning.lifted_struct_loss

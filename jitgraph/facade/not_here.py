@@ -53,7 +53,6 @@ INSTEAD: dict[str, str] = {
     "contrib.gan.*": "TensorFlow 1.15 has it no more: install the package tensorflow-gan",
     "contrib.gdr.*": _ONE_PROCESS, "contrib.mpi.*": _ONE_PROCESS, "contrib.nccl.*": _ONE_PROCESS,
     "contrib.mpi_collectives.*": _ONE_PROCESS, "contrib.verbs.*": _ONE_PROCESS,
-    "contrib.input_pipeline.*": "use tf.train.string_input_producer",
     "contrib.keras.*": "use tf.layers, whose arguments are those of Keras's layers",
     "contrib.boosted_trees.*": "TensorFlow 1.15 has its estimators no more; use tf.estimator.BoostedTreesClassifier",
     "contrib.estimator.stop_if_*": "they stand in tf.estimator.experimental",
@@ -63,15 +62,12 @@ INSTEAD: dict[str, str] = {
     "contrib.estimator.DNNClassifierWithLayerAnnotations": "use tf.estimator.DNNClassifier",
     "contrib.estimator.DNNRegressorWithLayerAnnotations": "use tf.estimator.DNNRegressor",
     "contrib.labeled_tensor.*": "keep the names of axes beside the tensors",
-    "contrib.memory_stats.*": "see session.explain(...) for the memory of a run",
     "contrib.losses.metric_learning.cluster_loss": "it asks scikit-learn for scores of clusters; use triplet_semihard_loss",
     "contrib.optimizer_v2.OptimizerV2": "derive from tf.train.Optimizer",
     "contrib.proto.*": "parse the messages in Python and feed what they hold",
     "contrib.remote_fused_graph.*": "there is no remote target; run the graph as it is",
     "contrib.rpc.*": "call other services in tf.py_func",
     "contrib.saved_model.*": "save with tf.saved_model.simple_save",
-    "contrib.specs.*": "write the layers with tf.layers or tf.contrib.slim",
-    "contrib.stat_summarizer.*": "see session.explain(...) for the times of a run",
     "contrib.tfprof.*": "use tf.profiler, and session.explain(...) for the times of a run",
 }
 

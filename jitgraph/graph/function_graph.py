@@ -169,14 +169,13 @@ class FunctionGraph(Graph):
         """
         if tensor.op.graph is self:
             return tensor
-        if tensor in self._only_read:
-            self._only_read.remove(tensor)
-            self._ids.last += 1                     # the Switch of the variable, beside that of its value
+        self._take_whole(tensor)
         found = self._aliases.get(tensor)
         if found is None:
             found = self._repeated(tensor)
         if found is None:
             outer = tensor if tensor.op.graph is self.outer_graph else self.outer_graph.capture(tensor)
+            self._take_whole(outer)
             found = self.captures.get(outer)
             if found is None:
                 count = self._ids.last
@@ -188,6 +187,12 @@ class FunctionGraph(Graph):
                 self.inputs.append(found)
             self._aliases[tensor] = found
         return found
+
+    def _take_whole(self, variable: Tensor) -> None:
+        """Counts the Switch of a variable beside that of its value, if that alone was taken so far."""
+        if variable in self._only_read:
+            self._only_read.remove(variable)
+            self._ids.last += 1
 
     def _repeated(self, tensor: Tensor) -> Tensor | None:
         """What repeats here a tensor of the function that this graph is a copy or the gradient of, if it is one."""

@@ -14,8 +14,12 @@ from jitgraph.graph.texts import as_text
 _TESTED = "tests/variables/test_temporary.py: "
 
 
+def _the_one_input(node: Any) -> int:
+    return 0
+
+
 @op("RefIdentity(input: &T) -> output: &T", shape=shape_rules.same_as_input, stateful=True, state="read",
-    tested_in=f"{_TESTED}a variable that others write through it")
+    selects=_the_one_input, tested_in=f"{_TESTED}a variable that others write through it")
 def ref_identity(input):
     """The same reference."""
     return input
@@ -27,7 +31,7 @@ def _(op, grad):
 
 
 @op("DebugGradientRefIdentity(input: &T) -> output: &T", shape=shape_rules.same_as_input, stateful=True, state="read",
-    tested_in=f"{_TESTED}a variable that others write through it")
+    selects=_the_one_input, tested_in=f"{_TESTED}a variable that others write through it")
 def debug_gradient_ref_identity(input):
     """The same reference, where a debugger looks at gradients."""
     return input

@@ -29,7 +29,7 @@ class Device:
         self.driver, self.ordinal, self.properties = driver, ordinal, properties
         self.lock = lock or threading.RLock()           # under which its stream is given work
         self.limit = math.inf
-        self.used = 0                                   # bytes that were asked of the driver
+        self.used = self.most_used = 0                  # bytes that were asked of the driver, now and at most
         self._idle: dict[int, list[int]] = {}           # addresses by bytes
         self._returned: deque[tuple[int, int]] = deque()
         self._functions: dict[tuple[str, bytes], Function] = {}
@@ -76,7 +76,14 @@ class Device:
             raise OutOfMemory(f"per_process_gpu_memory_fraction leaves it {int(self.limit)}", size)
         address = self.driver.alloc(self.ordinal, size)
         self.used += size
+        self.most_used = max(self.most_used, self.used)
         return Block(self, address, size)
+
+    def in_use(self) -> int:
+        """The bytes that somebody uses."""
+        with self.lock:
+            self._collect()
+            return self.used - sum(size * len(addresses) for size, addresses in self._idle.items())
 
     def _collect(self) -> None:
         while self._returned:

@@ -119,7 +119,7 @@ def _add_a_loop(program):
     program.ops.append(tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0]).op.inputs[0].op)
 
 
-SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "divide": _add_a_loop,
+SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "hold": _turn_round, "divide": _add_a_loop,
            "specialize": _run_again, "lower": _turn_nodes_round, "simplify": _turn_nodes_round, "fuse": _turn_units_round,
            "sink": _turn_units_round, "schedule": _shorten, "epilogue": _shorten, "keep": _keep_everything,
            "place": _end_before, "transfer": _lose_a_copy,

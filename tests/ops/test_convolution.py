@@ -69,6 +69,29 @@ def test_pooling(tf, run, rng, padding, strides, layout):
         assert y.shape.as_list() == [wanted.shape[i] for i in order]
 
 
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_the_gradient_of_a_maximum_beside_nan(tf, rng, jit, padding):
+    """The first element of a window stays its maximum if it is NaN, for no other is greater; any other NaN is passed over."""
+    x = rng.randn(2, 7, 6, 3)
+    x[rng.rand(*x.shape) < 0.3] = np.nan
+    counted = np.zeros(x.shape)
+
+    def count(taps):
+        for n, c in np.ndindex(2, 3):
+            best, *others = [(r, k) for _, _, r, k in taps]
+            for place in others:
+                best = place if x[(n, *place, c)] > x[(n, *best, c)] else best
+            counted[(n, *best, c)] += 1
+        return np.zeros((2, 3))
+
+    windows(x, (3, 2), (1, 2), (1, 1), padding, count)
+    data = tf.placeholder(tf.float64, x.shape)
+    (gradient,) = tf.gradients(tf.nn.max_pool(data, (3, 2), (1, 2), padding), data)
+    with tf.Session(jit=jit) as session:
+        np.testing.assert_array_equal(session.run(gradient, {data: x}), counted)
+
+
 def test_depthwise_is_a_convolution_per_channel(tf, run, rng):
     x, w = rng.randn(1, 5, 5, 3), rng.randn(2, 2, 3, 2)
     each = [tf.nn.conv2d(x[..., c:c + 1], w[:, :, c:c + 1], 1, "SAME") for c in range(3)]

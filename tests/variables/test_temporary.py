@@ -12,6 +12,19 @@ def test_a_reference_passed_on_is_the_variable_itself(tf):
         assert session.run(v).tolist() == [2.0, 3.0]
 
 
+def test_who_uses_a_reference_passed_on_sees_what_was_written_since(tf):
+    v = tf.Variable([1.0, 2.0], use_resource=False)
+    through = tf.raw_ops.RefIdentity(input=tf.raw_ops.RefIdentity(input=v._ref()))
+    with tf.control_dependencies([tf.assign(v, [9.0, 9.0])]):
+        fetches = through * 2.0, through + 0.0
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            for _ in range(2):
+                session.run(v.initializer)
+                assert [a.tolist() for a in session.run(fetches)] == [[18.0, 18.0], [9.0, 9.0]]
+            assert session.run(through, {v: [3.0, 3.0]}).tolist() == [3.0, 3.0]
+
+
 def test_a_gradient_goes_through_a_reference(tf):
     v = tf.Variable([1.0, 2.0], use_resource=False)
     r = tf.raw_ops.RefIdentity(input=v._ref())

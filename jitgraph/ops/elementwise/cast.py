@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare import prim
-from jitgraph.declare.op import BOOL, FLOATS, NUMBERS, QUANTIZED, elementwise, op
+from jitgraph.declare.op import ANY, BOOL, FLOATS, NUMBERS, QUANTIZED, elementwise, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import constant_rules, dtypes
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import DType, as_dtype
+from jitgraph.graph.errors import UnimplementedError
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 
-_CASTABLE = NUMBERS + BOOL
+_CONVERTED = NUMBERS + BOOL + QUANTIZED
 
 
 def _cast_samples(rng, dtype):
@@ -30,12 +31,20 @@ def _constant_cast(op: Any, index: int, value_of: Any) -> Any:
     return value if op.attrs["DstT"].is_integer else None
 
 
-@elementwise("Cast(x: SrcT; DstT: type, Truncate: bool = False) -> y: DstT", SrcT=_CASTABLE + QUANTIZED,
-             DstT=_CASTABLE + QUANTIZED, samples=_cast_samples,
+_NAMES = {"float32": "float", "float64": "double", "float16": "half"}       # of TensorFlow's kernels
+
+
+
+@elementwise("Cast(x: SrcT; DstT: type, Truncate: bool = False) -> y: DstT", SrcT=ANY, DstT=ANY, samples=_cast_samples,
              reference=lambda x, DstT: (x.real if np.iscomplexobj(x) and not DstT.is_complex else x).astype(
                  DstT.as_numpy_dtype), constant=_constant_cast, symbolic=lambda x: x, static=True)
-def _cast(x, DstT):
-    """x as `DstT`: to bool by "is not zero", to integers towards zero, from complex by the real part."""
+def _cast(x, SrcT, DstT):
+    """x as `DstT`: to bool by "is not zero", to integers towards zero, from complex by the real part.  A run raises
+    UnimplementedError where one of both is no number."""
+    if SrcT not in _CONVERTED or DstT not in _CONVERTED:
+        source, target = (_NAMES.get(dtype.name, dtype.name) for dtype in (SrcT, DstT))
+        raise UnimplementedError(None, None, f"Cast {source} to {target} is not supported: tf.strings.to_number and tf.as_string "
+                                             "convert between strings and numbers")
     return prim.cast(x, DstT)
 
 

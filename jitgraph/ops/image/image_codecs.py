@@ -15,6 +15,7 @@ from jitgraph.declare.op import op
 from jitgraph.declare.samples import ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.dtypes import TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
@@ -377,9 +378,11 @@ def decode_image(contents: Any, channels: int | None = None, dtype: Any = dtypes
     with name_scope(name, "decode_image"):
         dtype = as_dtype(dtype)
         direct = dtype if dtype in (dtypes.uint8, dtypes.uint16, dtypes.float32) else dtypes.float32
-        found = _decode_image_op(convert_to_tensor(contents, dtypes.string), channels=channels or 0, dtype=direct,
-                                 expand_animations=expand_animations)
-        return found if direct is dtype else convert_image_dtype(found, dtype)
+        encoded = convert_to_tensor(contents, dtypes.string)
+        # TensorFlow asks for the format by a conditional in another, and converts what each branch reads
+        with counted_as({dtypes.uint8: 76, dtypes.uint16: 82}.get(dtype, 84)):
+            found = _decode_image_op(encoded, channels=channels or 0, dtype=direct, expand_animations=expand_animations)
+            return found if direct is dtype else convert_image_dtype(found, dtype)
 
 
 def adjust_jpeg_quality(image: Any, jpeg_quality: Any, name: str | None = None) -> Tensor:

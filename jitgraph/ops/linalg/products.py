@@ -12,10 +12,11 @@ from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import count_nodes
+from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.dispatch import dispatchable
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.complex_numbers import conj
 from jitgraph.ops.linalg.matmul import matmul
 from jitgraph.ops.reduce.reductions import reduce_max, reduce_sum
@@ -27,7 +28,7 @@ def _contraction_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
     if isinstance(axes, Tensor):
         known = constant_value(axes)
         if known is None:
-            return raw.Cast(axes[0], DstT=dtypes.int32), raw.Cast(axes[1], DstT=dtypes.int32)
+            return cast(axes[0], dtypes.int32), cast(axes[1], dtypes.int32)
         axes = known.tolist()
     if isinstance(axes, (int, np.integer)):
         if axes < 0:
@@ -53,9 +54,9 @@ def _as_matrix(x: Tensor, axes: Any, front: bool) -> tuple[Tensor, list | None, 
     Returns also the static sizes of the others (None if not known), and their sizes as a list or tensor.
     """
     shape = x._shape
-    if isinstance(axes, Tensor):
-        known = constant_value(axes)
-        axes = axes if known is None else known.tolist()
+    if isinstance(axes, Tensor) and shape is not None and (known := constant_value(axes)) is not None:
+        with counted_as(22):        # TensorFlow asks the graph
+            return _as_matrix(x, known.tolist(), front)
     if shape is None or isinstance(axes, Tensor):
         return (*_as_matrix_unknown(x, axes, front),)
     rank = len(shape)

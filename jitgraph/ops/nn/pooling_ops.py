@@ -125,8 +125,10 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, s
                    data_format: str) -> np.ndarray:
     """Each gradient goes to the first element of its window that is the maximum; in 3-D to all that are `y`.
 
-    So TensorFlow's kernels have it: the one in 2-D finds the maximum anew, whatever `y` is.
+    So TensorFlow's kernels have it: the one in 2-D finds the maximum anew, whatever `y` is, and stays with the first element
+    where that is NaN, for no other is greater.
     """
+    lost = np.isnan(x) if x.ndim == 4 and x.dtype.kind not in "iu" else np.zeros((), bool)
     if x.ndim == 4 and y.shape == (found := _max_pool(x, ksize, strides, padding, data_format)).shape:
         y = found
     if (least := _least(x, ksize, data_format)) > lowest(x.dtype):
@@ -135,6 +137,14 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, s
     top, left = pool.inner(y), pool.inner(grad)
     target = np.zeros(pool.data.shape, grad.dtype)
     open_ = np.ones(top.shape, bool)
+    if lost.any():
+        begun = np.zeros(top.shape, bool)
+        inside, lost = (_Pool(mask, ksize, strides, padding, data_format, False).data for mask in (np.ones(x.shape, bool), lost))
+        for _, index in pool.each_tap():
+            hit = lost[index] & ~begun
+            target[index] += np.where(hit, left, 0)
+            open_ &= ~hit
+            begun |= inside[index]
     for _, index in pool.each_tap():
         hit = open_ & (pool.data[index] == top)
         target[index] += np.where(hit, left, 0)
