@@ -7,6 +7,7 @@ that reads it.  Primitives have numbers, too, so that a deep graph needs no deep
 """
 from __future__ import annotations
 
+import dataclasses
 import functools
 import hashlib
 import io
@@ -79,7 +80,7 @@ class Stored:
         doubted = None if program.doubted is None else sorted(describe.tensor(t) for t in program.doubted if t.op in self.numbers)
         calls = [(self._number(op), call.outputs and sorted(call.outputs)) for op, call in program.calls.items()]
         parts = (_sources(), sys.version_info[:2], np.__version__, sorted(native.target_key(program.options.compiler).items()),
-                 program.options.max_weight, sorted(program.options.off), program.options.compiler, len(program.ops),
+                 _choices(program.options), len(program.ops),
                  [describe.tensor(t) for t in program.fetches], [self._number(op) for op in program.targets],
                  [describe.tensor(t) for t in program.contrary], given, known, sized, open_variables, repeated, doubted, calls,
                  [describe.operation(op) for op in self.table])
@@ -217,6 +218,12 @@ class _Description:
                     raise Unknown(source.name)
         return ("function", [self.operation(op) for op in ops], [self.tensor(t) for t in function.inputs],
                 [self.tensor(t) for t in function.outputs], [self.numbers.get(op, -1) for op in function.control_outputs])
+
+
+def _choices(options: Options) -> list[tuple[str, Any]]:
+    """Those of the options that change what is compiled."""
+    found = ((field.name, getattr(options, field.name)) for field in dataclasses.fields(options) if field.name != "verify")
+    return [(name, sorted(value) if isinstance(value, frozenset) else value) for name, value in found]
 
 
 @functools.cache
