@@ -74,11 +74,11 @@ class Pool(Window):
 
 
 class PoolGrad(Window):
-    """max: each gradient goes to the first element of its window that is the maximum; all_max: to all of them; mean: it is
-    shared among them.  Inputs: images, results, gradients of these; of mean only the last."""
+    """max: each gradient goes to the first element of its window that is the maximum; near_max: to all that differ from the
+    result by less than 1e-5; mean: it is shared among them.  Inputs: images, results, gradients of these; of mean only the last."""
 
     name = "pool_grad"
-    attributes = {**Window.attributes, "op": "max, all_max or mean"}
+    attributes = {**Window.attributes, "op": "max, near_max or mean"}
     reads_halves = True
     kernels = {"cpu": windows.emit_pool_gradient, "cuda": cuda_windows.emit_pool_gradient}
 
@@ -89,9 +89,13 @@ class PoolGrad(Window):
             share = dy / self.counts(node, node.out.shape[1:3], dy.shape[1:3]).astype(dy.dtype)
             return self.sent_back(node, np.stack([share] * int(np.prod(node.attrs["taps"]))))
         x = np.fmax(arrays[0], lowest(dy.dtype)) if op == "max" else arrays[0]
-        hits = self.tap_images(node, x, dy.shape[1:3], np.nan) == arrays[1]
+        seen = self.tap_images(node, x, dy.shape[1:3], np.nan)
         if op == "max":
+            hits = seen == arrays[1]
             hits &= np.cumsum(hits, 0) == 1
+        else:
+            with np.errstate(invalid="ignore"):
+                hits = np.abs(seen - arrays[1]) < seen.dtype.type(windows.NEAR)
         return self.sent_back(node, np.where(hits, dy, 0).astype(dy.dtype))
 
 
