@@ -280,7 +280,7 @@ class Assertions(absltest.TestCase):
     # -- errors --------------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:
+    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:  # type: ignore[override]
         """That the block raises such an error: one for which a function is true, or a pattern is found in its message."""
         try:
             yield
