@@ -171,7 +171,10 @@ class Plan:
                 self._refer(mine, op, feeds)
             except InvalidArgumentError as error:
                 return error
-            except (OpError, MemoryError):      # of another kind than what a kernel reports
+            except OpError as error:
+                if error.op is op:
+                    return error
+            except MemoryError:
                 continue
         return None
 

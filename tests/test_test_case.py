@@ -7,6 +7,7 @@ import unittest
 
 import numpy as np
 import pytest
+from absl.testing import absltest
 
 
 @pytest.fixture
@@ -162,11 +163,16 @@ class SquareTest(tf.test.TestCase):
     def testWrong(self):
         self.assertAllEqual([1], [2])
 
+    def testTemporary(self):
+        made = self.create_tempdir().create_file("a.txt", content="here")
+        self.assertEqual(self.create_tempfile(content="there").read_text(), "there")
+        self.assertIn("testTemporary", made.full_path)
+
 if __name__ == "__main__":
     tf.test.main()
 """)
     found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=50)
-    assert "Ran 3 tests" in found.stderr and "failures=1, skipped=1" in found.stderr and found.returncode != 0
+    assert "Ran 4 tests" in found.stderr and "failures=1, skipped=1" in found.stderr and found.returncode != 0
 
 
 def test_rows_of_several_lengths_are_compared_as_lists(case):
@@ -179,8 +185,14 @@ def test_a_test_has_the_flags_of_tests(tf, case):
     assert {"test_srcdir", "test_tmpdir", "test_random_seed"} <= set(tf.flags.FLAGS)
 
 
-def test_it_is_a_unit_test(tf):
-    assert issubclass(tf.test.TestCase, unittest.TestCase) and os.path.isdir(tf.test.get_temp_dir())
+def test_it_is_a_unit_test_of_absl(tf, case):
+    case.assertNoCommonElements([1], [2])
+    case.assertContainsInOrder(["a", "b"], "a then b")
+    with pytest.raises(AssertionError):
+        case.assertTotallyOrdered([2], [1])
+    assert issubclass(tf.test.TestCase, absltest.TestCase) and issubclass(tf.test.TestCase, unittest.TestCase)
+    assert case.shortDescription().endswith("Case.runTest")
+    assert os.path.isdir(tf.test.get_temp_dir())
     assert tf.test.is_gpu_available() == bool(tf.test.gpu_device_name())
 
 

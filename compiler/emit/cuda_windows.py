@@ -10,7 +10,7 @@ from .. import sizes
 from ..ir import Node
 from ..kernel import Kernel
 from .cuda_text import THREADS, GridText, is_short, plus
-from .windows import least
+from .windows import least, near
 
 LANES = 32              # channels of a block that adds up the gradient of a depthwise filter
 
@@ -103,7 +103,7 @@ def emit_pool(node: Node) -> Kernel | None:
 
 def emit_pool_gradient(node: Node) -> Kernel | None:
     """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum, or to the first of all if
-    that is NaN; all_max: to all that are the maximum.
+    that is NaN; near_max: to all that are near it.
     mean: input dy; each gradient is shared among the elements of its window."""
     op, dy, channels = node.attrs["op"], node.inputs[-1], node.out.shape[3]
     total = sizes.product(node.out.shape)
@@ -119,14 +119,16 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
             text.count(at)
             text.line(at, f"v = v + {text.value('x0[there]')} / count")
         else:
-            low = f"{least(node, text.code)}, " if op == "max" else ""
             mine = text.value("x0[q]")
-            mine = f"max_step({low}{mine})" if low else mine
-            text.lines_at(at, [f"top = {text.value('x1[there]')}", f"left = {mine} == top"])
-            if low:
+            text.line(at, f"top = {text.value('x1[there]')}")
+            if op == "max":
+                low = f"{least(node, text.code)}, "
+                text.line(at, f"left = max_step({low}{mine}) == top")
                 _look_before(text, at, channels, low)
-            if op == "max" and node.out.dtype.is_floating:
-                _look_at_first(text, at, channels)
+                if node.out.dtype.is_floating:
+                    _look_at_first(text, at, channels)
+            else:
+                text.line(at, f"left = {near(mine, 'top', text.number)}")
             text.line(at, f"v = v + select(left, {text.value('x2[there]')}, {text.number}(0))")
         text.line(2, f"y0[q] = {text.written('v')}")
     return text.grid(list(node.inputs), blocks)

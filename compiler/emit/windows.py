@@ -13,6 +13,8 @@ from ..tuning import CPU
 from . import scalars
 from .kernel_text import KernelText
 
+NEAR = 1e-5         # TensorFlow's kernel for volumes takes numbers that differ by less for the maximum
+
 TOGETHER = 4            # windows next to each other of a depthwise layer that are made at a time ...
 MOST_TAPS = 9           # ... if they have no more taps than this
 FEW_CHANNELS = 64       # up to which a text says how many there are: a loop so short gains from that; others share a text
@@ -186,6 +188,12 @@ def least(node: Node, code: str) -> str:
     return scalars.finite(code, "min") if node.attrs.get("finite", True) else f"lowest_{code}()"
 
 
+def near(value: str, other: str, code: str) -> str:
+    """Whether two numbers differ by less than `NEAR`; infinities never do."""
+    least_apart = f"{'f32' if is_half(code) else code}({NEAR})"
+    return f"({value} - {other} < {least_apart}) & ({other} - {value} < {least_apart})"
+
+
 def emit_pool(node: Node) -> Kernel:
     """The maximum or mean of each window."""
     (x,) = node.inputs
@@ -211,7 +219,7 @@ def emit_pool(node: Node) -> Kernel:
 
 def emit_pool_gradient(node: Node) -> Kernel:
     """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum, or to the first of all if
-    that is NaN; all_max: to all that are the maximum.
+    that is NaN; near_max: to all that are near it.
     mean: input dy; each gradient is shared among the elements of its window."""
     op, dy = node.attrs["op"], node.inputs[-1]
     text = _Windows(node, f"{op}_pool_gradient", node.inputs, node.out.shape[1:], dy.shape[1:3])
@@ -231,10 +239,11 @@ def emit_pool_gradient(node: Node) -> Kernel:
         text.line(at + 1, "top, g = x1[out + c], x2[out + c]")
         text.line(at + 1, "left = top == top")
         for k, (_, address, condition) in enumerate(taps):
-            value = f"max_step({least(node, text.code)}, x0[{address} + c])" if op == "max" else f"x0[{address} + c]"
-            text.line(at + 1, f"hit = left & ({value} == top)" + (f" & {condition}" if condition else ""))
+            value = f"x0[{address} + c]"
+            hit = f"(max_step({least(node, text.code)}, {value}) == top)" if op == "max" else near(value, "top", text.code)
+            text.line(at + 1, f"hit = left & {hit}" + (f" & {condition}" if condition else ""))
             if op == "max" and not k and node.out.dtype.is_floating:    # where that is outside, it reads the first pixel inside
-                text.line(at + 1, f"hit = hit | (x0[{address} + c] != x0[{address} + c])")
+                text.line(at + 1, f"hit = hit | ({value} != {value})")
             text.line(at + 1, f"y0[{address} + c] += select(hit, g, {text.code}(0))")
             if op == "max":
                 text.line(at + 1, "left = left & not_(hit)")

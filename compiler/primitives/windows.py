@@ -75,11 +75,11 @@ class Pool(Window):
 
 class PoolGrad(Window):
     """max: each gradient goes to the first element of its window that is the maximum, or to the first of all if that is NaN;
-    all_max: to all that are the maximum; mean: it is shared among all.  Inputs: images, results, gradients of these; of mean only
-    the last."""
+    near_max: to all that differ from the result by less than 1e-5; mean: it is shared among all.  Inputs: images, results,
+    gradients of these; of mean only the last."""
 
     name = "pool_grad"
-    attributes = {**Window.attributes, "op": "max, all_max or mean"}
+    attributes = {**Window.attributes, "op": "max, near_max or mean"}
     reads_halves = True
     kernels = {"cpu": windows.emit_pool_gradient, "cuda": cuda_windows.emit_pool_gradient}
 
@@ -90,12 +90,16 @@ class PoolGrad(Window):
             share = dy / self.counts(node, node.out.shape[1:3], dy.shape[1:3]).astype(dy.dtype)
             return self.sent_back(node, np.stack([share] * int(np.prod(node.attrs["taps"]))))
         x = np.fmax(arrays[0], lowest(dy.dtype)) if op == "max" else arrays[0]
-        hits = self.tap_images(node, x, dy.shape[1:3], np.nan) == arrays[1]
+        seen = self.tap_images(node, x, dy.shape[1:3], np.nan)
         if op == "max":
+            hits = seen == arrays[1]
             inside = self.tap_images(node, np.ones(x.shape, bool), dy.shape[1:3], False)
             first = inside & (np.cumsum(inside, 0) == 1)
             lost = first & self.tap_images(node, np.isnan(arrays[0]), dy.shape[1:3], False)
             hits = lost | hits & ~lost.any(0) & (np.cumsum(hits, 0) == 1)
+        else:
+            with np.errstate(invalid="ignore"):
+                hits = np.abs(seen - arrays[1]) < seen.dtype.type(windows.NEAR)
         return self.sent_back(node, np.where(hits, dy, 0).astype(dy.dtype))
 
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import contextlib
 import re
-import unittest
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from absl.testing import absltest
 
 from jitgraph.graph.composite import CompositeTensor
 from jitgraph.graph.devices import DeviceSpec
@@ -28,8 +28,9 @@ def is_ragged(value: Any) -> bool:
     return hasattr(value, "nested_row_splits")
 
 
-class Assertions(unittest.TestCase):
-    """The assertions of ``tf.test.TestCase``; arguments may be tensors, which ``evaluate`` gives values."""
+class Assertions(absltest.TestCase):
+    """The assertions of ``tf.test.TestCase``, absl's and those of arrays; arguments of these may be tensors, which
+    ``evaluate`` gives values."""
 
     def evaluate(self, tensors: Any) -> Any:
         """The values of tensors; see ``TestCase``."""
@@ -252,39 +253,9 @@ class Assertions(unittest.TestCase):
         """That two collections have the same elements, in any order."""
         self.assertCountEqual(first, second, msg)
 
-    def assertSameElements(self, expected_seq: Any, actual_seq: Any, msg: str | None = None) -> None:
-        """That two collections have the same elements, in any order and number."""
-        self.assertEqual(set(expected_seq), set(actual_seq), msg)
-
     def assertStartsWith(self, actual: str, expected_start: str, msg: str | None = None) -> None:
         """That a string begins with another."""
         self.assertTrue(actual.startswith(expected_start), f"{actual!r} does not start with {expected_start!r}. {msg or ''}")
-
-    def assertEndsWith(self, actual: str, expected_end: str, msg: str | None = None) -> None:
-        """That a string ends with another."""
-        self.assertTrue(actual.endswith(expected_end), f"{actual!r} does not end with {expected_end!r}. {msg or ''}")
-
-    def assertEmpty(self, container: Any, msg: str | None = None) -> None:
-        """That a container has no elements."""
-        self.assertEqual(len(container), 0, msg or f"{container!r} is not empty")
-
-    def assertNotEmpty(self, container: Any, msg: str | None = None) -> None:
-        """That a container has elements."""
-        self.assertNotEqual(len(container), 0, msg or f"{container!r} is empty")
-
-    def assertLen(self, container: Any, expected_len: int, msg: str | None = None) -> None:
-        """That a container has so many elements."""
-        self.assertEqual(len(container), expected_len,
-                         msg or f"{container!r} has length of {len(container)}, expected {expected_len}")
-
-    def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: str | None = None) -> None:
-        """That a number lies between two others, or is one of them."""
-        self.assertTrue(minv <= value <= maxv, msg or f"{value!r} unexpectedly not between {minv!r} and {maxv!r}")
-
-    def assertContainsSubset(self, expected_subset: Any, actual_set: Any, msg: str | None = None) -> None:
-        """That all elements of one collection are in another."""
-        missing = set(expected_subset) - set(actual_set)
-        self.assertFalse(missing, f"Missing elements {missing}. {msg or ''}")
 
     # -- protocol buffers ----------------------------------------------------------------------------------------------
 
@@ -309,7 +280,7 @@ class Assertions(unittest.TestCase):
     # -- errors --------------------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:
+    def assertRaisesWithPredicateMatch(self, exception_type: Any, expected_err_re_or_predicate: Any) -> Iterator[None]:  # type: ignore[override]
         """That the block raises such an error: one for which a function is true, or a pattern is found in its message."""
         try:
             yield

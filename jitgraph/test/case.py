@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from absl.testing import absltest  # noqa: F401  (it defines flags that tests read: test_srcdir, test_tmpdir)
 
 from jitgraph.facade import names
 from jitgraph.graph.default_graph import get_default_graph, reset_default_graph
@@ -44,6 +43,7 @@ class TestCase(Assertions):
         """Empties the default graph and sets the seeds."""
         from jitgraph.graph.seeds import set_random_seed
 
+        super().setUp()
         self._close_cached()
         random.seed(SEED)
         np.random.seed(SEED)

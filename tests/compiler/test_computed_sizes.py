@@ -86,3 +86,12 @@ def test_other_sizes_take_the_plan_that_is_there(tf):
             session.run(y, {x: np.ones((rows, 4))})
         (plan,) = session.plans
         assert len(plan.compiled) == 3          # for a row, for none and for more
+
+
+def test_zeros_like_sizes_are_numbers(tf):
+    x = tf.placeholder(tf.float32, [None, 4])
+    rows = tf.shape(x)[0]
+    like = [tf.raw_ops.ZerosLike(x=tf.stack([rows, rows + 1])), tf.raw_ops.OnesLike(x=tf.stack([rows, rows]))]
+    with tf.Session(jit="always") as session:
+        for n in (2, 5):
+            assert [a.tolist() for a in session.run(like, {x: np.ones((n, 4))})] == [[0, 0], [1, 1]]

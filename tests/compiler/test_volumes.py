@@ -142,3 +142,20 @@ def test_a_fed_maximum_of_a_volume_is_what_elements_are_compared_with(tf, jit):
         for top in (7, 3, 9):
             found = session.run(slope, {x: fed, y: np.full([1, 1, 1, 1, 1], top, np.float32)})
             np.testing.assert_array_equal(found, fed == top)
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("along", ["depth", "width"])
+def test_what_is_near_the_maximum_of_a_volume_gets_its_gradient(tf, jit, along):
+    """As TensorFlow 1.15 has it: all that differ by less than 1e-5, and infinities never."""
+    window = [1, 6, 1, 1, 1] if along == "depth" else [1, 1, 1, 6, 1]
+    x = tf.placeholder(tf.float32, [1, *window[1:]])
+    slope = tf.gradients(tf.nn.max_pool3d(x, window, window, "VALID"), x)[0]
+    near = np.nextafter(np.float32(1e-5), np.float32(0))
+    with tf.Session(jit=jit) as session:
+        for values, found in (([0, 1, 1, 1, 0, .5], [0, 1, 1, 1, 0, 0]), ([0, 0, 0, 0, 0, near], [1, 1, 1, 1, 1, 1]),
+                              ([1, 1 - 3e-6, 1 - 9e-6, 1 - 1.1e-5, 1 - 2e-5, 0], [1, 1, 1, 0, 0, 0]),
+                              ([1e-5, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0]), ([np.inf, np.inf, 1, 0, 0, 0], [0] * 6),
+                              ([np.nan, 1, np.nan, 0, 0, 0], [0, 1, 0, 0, 0, 0])):
+            fed = np.array(values, np.float32).reshape(x.shape.as_list())
+            assert session.run(slope, {x: fed}).ravel().tolist() == found, values

@@ -73,7 +73,7 @@ def _zero_of(dtype: np.dtype) -> Any:
 
 
 @op("ZerosLike(x: T) -> y: T", shape=shape_rules.same_as_input, lower=_filled_like(0), grad=NOT_DIFFERENTIABLE,
-    constant=constant_rules.by_value, symbolic=True)
+    constant=constant_rules.by_value, symbolic=lambda x: np.zeros(x.shape, object))    # of sizes, not of strings
 def _zeros_like(x):
     """Zeros in the shape of `x`."""
     if x.dtype == object and not x.ndim and hasattr(x[()], "zeros"):    # a variant, see jitgraph.tensor_arrays.host_values

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, TypeSet, op
 from jitgraph.declare.renamed_arguments import renamed
@@ -53,6 +54,106 @@ def _rounded(at: np.ndarray, size: int) -> np.ndarray:
     return np.clip(np.floor(np.abs(at) + f32(0.5)).astype(np.int64), 0, size - 1)
 
 
+# -- pixels by their places, in primitives -----------------------------------------------------------------------------
+
+class _Places:
+    """Where the pixels of crops [boxes, rows, columns] come from, of images [batch, height, width]: as `_positions` and
+    `_corners` have it, in primitives."""
+
+    def __init__(self, b: Any, boxes: Any, box_ind: Any, images: tuple, size: tuple):
+        self.b, self.images = b, images
+        count = boxes.shape[0]
+        self.first = b.reshape(b.cast(box_ind, dtypes.int64), (count, 1, 1)) * b.const(images[1], dtypes.int64)
+        self.rows = self._along(boxes, 0, images[1], size[0], (count, size[0], 1))
+        self.columns = self._along(boxes, 1, images[2], size[1], (count, 1, size[1]))
+        self.inside = b.reshape(prim.logical_and(self.rows[2], self.columns[2]), (count, *size, 1))
+
+    def _along(self, boxes: Any, side: int, size: Any, count: int, shape: tuple) -> tuple:
+        """For one axis of the crops: positions, the last pixel, and whether each is inside of the image."""
+        b = self.b
+        low, high = (b.slice(boxes, (0, i), (boxes.shape[0], 1)) for i in (side, side + 2))
+        last = b.cast(b.const(size, dtypes.int64), dtypes.float32) - 1
+        if count > 1:
+            step = (high - low) * last / b.const(f32(count - 1))
+            at = low * last + b.const(np.arange(count, dtype=f32)) * step
+        else:
+            at = b.const(f32(0.5)) * (low + high) * last
+        at = b.reshape(at, shape)
+        inside = prim.logical_and(prim.ge(at, 0), prim.le(at, last))
+        return prim.select(inside, at, b.const(f32(0))), last, inside
+
+    def _pixel(self, row: Any, column: Any) -> Any:
+        """The number of a pixel among all of the batch; it is out of range exactly where that of its image is."""
+        b, width = self.b, self.images[2]
+        return (self.first + b.cast(row, dtypes.int64)) * b.const(width, dtypes.int64) + b.cast(column, dtypes.int64)
+
+    def nearest(self) -> Any:
+        """The pixel next to each position."""
+        row, column = (prim.min(prim.floor(at + f32(0.5)), last) for at, last, _ in (self.rows, self.columns))
+        return self._pixel(row, column)
+
+    def corners(self) -> tuple[list, Any, Any]:
+        """The four pixels around each position, two before and two after, and how far it is on the way: down, along."""
+        (y, *_), (x, *_) = self.rows, self.columns
+        before = [prim.floor(y), prim.floor(x)]
+        after = [prim.ceil(y), prim.ceil(x)]
+        pixels = [self._pixel(row, column) for row in (before[0], after[0]) for column in (before[1], after[1])]
+        return pixels, y - before[0], x - before[1]
+
+
+def _places(b: Any, boxes: Any, box_ind: Any, images: tuple, size: Any) -> _Places | None:
+    """The places of crops; None where the NumPy meaning has to say what is wrong, or no pixel is looked at."""
+    if any(d == 0 for d in images) or any(n <= 0 for n in size) or list(boxes.shape) != [*box_ind.shape, 4]:
+        return None
+    return _Places(b, boxes, box_ind, images[:3], tuple(size))
+
+
+def _lower_crops(b: Any, image: Any, boxes: Any, box_ind: Any, crop_size: Any, method: Any, extrapolation_value: float) -> Any:
+    size = None if crop_size.constant is None else plain_sizes(crop_size.constant)
+    places = None if size is None else _places(b, boxes, box_ind, image.shape, size)
+    if places is None:
+        return NotImplemented
+    batch, height, width, depth = image.shape
+    pixels = b.reshape(image, (batch * height * width, depth))
+
+    def picked(pixel: Any) -> Any:
+        return b.cast(b.gather(pixels, pixel), dtypes.float32)
+
+    if as_text(method) == "nearest":
+        found = picked(places.nearest())
+    else:
+        corners, down, along = places.corners()
+        down, along = (b.reshape(way, (*way.shape, 1)) for way in (down, along))
+        top_left, top_right, bottom_left, bottom_right = (picked(corner) for corner in corners)
+        above = top_left + (top_right - top_left) * along
+        below = bottom_left + (bottom_right - bottom_left) * along
+        found = above + (below - above) * down
+    return prim.select(places.inside, found, b.const(f32(extrapolation_value)))
+
+
+def _lower_crops_gradient(b: Any, grads: Any, boxes: Any, box_ind: Any, image_size: Any, T: Any, method: Any) -> Any:
+    size = None if image_size.constant is None else tuple(plain_sizes(image_size.constant))
+    rows, columns = grads.shape[1:3]
+    if size is None or len(size) != 4 or size[3] != grads.shape[3] or not all(isinstance(n, int) for n in (rows, columns)):
+        return NotImplemented
+    places = _places(b, boxes, box_ind, size, (rows, columns))
+    if places is None:
+        return NotImplemented
+    kind = dtypes.float64 if T.size > 4 else dtypes.float32
+    grads = prim.select(places.inside, grads, b.const(f32(0)))
+    if as_text(method) == "nearest":
+        pixels, shares = places.nearest(), grads
+    else:
+        corners, down, along = places.corners()
+        around = [b.reshape(x, (1, *x.shape, 1)) for x in (1 - down, down, 1 - along, along)]
+        above, below, left, right = around
+        pixels = b.concat([b.reshape(corner, (1, *corner.shape)) for corner in corners], 0)
+        grads = b.reshape(grads, (1, *grads.shape))
+        shares = grads * b.concat([above, above, below, below], 0) * b.concat([left, right, left, right], 0)
+    found = b.scatter("add", (size[0] * size[1] * size[2], size[3]), pixels, b.cast(shares, kind))
+    return b.cast(b.reshape(found, size), T)
+
+
 # -- CropAndResize -----------------------------------------------------------------------------------------------------
 
 def _crops_shape(c: Any) -> Any:
@@ -80,7 +181,7 @@ def _crop_samples(rng, dtype):
 
 
 @op("CropAndResize(image: T, boxes: float32, box_ind: int32, crop_size: int32; " + _METHOD +
-    ", extrapolation_value: float = 0.0) -> crops: float32", T=_IMAGES, shape=_crops_shape, host=True, checks=True,
+    ", extrapolation_value: float = 0.0) -> crops: float32", T=_IMAGES, shape=_crops_shape, lower=_lower_crops, checks=True,
     samples=_crop_samples)
 def _crop_and_resize(image, boxes, box_ind, crop_size, method, extrapolation_value):
     """Boxes (y1, x1, y2, x2 in units of the image) cut out of images and resized to `crop_size` (height, width)."""
@@ -122,8 +223,8 @@ def _crop_gradient_samples(rng, dtype):
 
 
 @op("CropAndResizeGradImage(grads: float32, boxes: float32, box_ind: int32, image_size: int32; T: type, " + _METHOD +
-    ") -> output: T", T=TypeSet(dtypes.float32, dtypes.float16, dtypes.float64), shape=_size_from(3), host=True,
-    checks=True, samples=_crop_gradient_samples)
+    ") -> output: T", T=TypeSet(dtypes.float32, dtypes.float16, dtypes.float64), shape=_size_from(3),
+    lower=_lower_crops_gradient, checks=True, samples=_crop_gradient_samples)
 def _crop_and_resize_grad_image(grads, boxes, box_ind, image_size, T, method):
     """The gradient of CropAndResize with respect to the image: each pixel of a crop shared among those it came from."""
     batch, height, width, depth = (int(n) for n in image_size)

@@ -123,10 +123,10 @@ def _max_pool(x: np.ndarray, ksize: Any, strides: Any, padding: str, data_format
 
 def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, strides: Any, padding: str,
                    data_format: str) -> np.ndarray:
-    """Each gradient goes to the first element of its window that is the maximum; in 3-D to all that are `y`.
+    """Each gradient goes to the first element of its window that is the maximum; in 3-D to all that are near `y`.
 
     So TensorFlow's kernels have it: the one in 2-D finds the maximum anew, whatever `y` is, and stays with the first element
-    where that is NaN, for no other is greater.
+    where that is NaN, for no other is greater; that in 3-D takes what differs by less than 1e-5, which infinities do not.
     """
     lost = np.isnan(x) if x.ndim == 4 and x.dtype.kind not in "iu" else np.zeros((), bool)
     if x.ndim == 4 and y.shape == (found := _max_pool(x, ksize, strides, padding, data_format)).shape:
@@ -146,11 +146,18 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, s
             open_ &= ~hit
             begun |= inside[index]
     for _, index in pool.each_tap():
-        hit = open_ & (pool.data[index] == top)
-        target[index] += np.where(hit, left, 0)
-        if x.ndim == 4:
+        if x.ndim == 5:
+            hit = _are_near(pool.data[index], top)
+        else:
+            hit = open_ & (pool.data[index] == top)
             open_ &= ~hit
+        target[index] += np.where(hit, left, 0)
     return pool.crop(target)
+
+
+def _are_near(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):         # of infinities
+        return np.abs(x.astype(np.float32) - y.astype(np.float32)) < np.float32(1e-5)
 
 
 def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, strides: Any, padding: str,
@@ -214,7 +221,7 @@ def _declare_max(suffix: str, attrs: str, types: Any, grad_types: Any, second_ty
         samples=lambda rng, dtype: [([x, y, draw(rng, y.shape, dtype)], attrs)
                                     for x, y, attrs in _pooled_samples(suffix, max_pool, rng, dtype)])
     def max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
-        """The gradient of the maximum: to the first element of each window that is the maximum; in 3-D to all that are."""
+        """The gradient of the maximum: to the first element of each window that is the maximum; in 3-D to all that are near it."""
         return _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
 
     @max_pool_grad.gradient

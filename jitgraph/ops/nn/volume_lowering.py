@@ -2,7 +2,7 @@
 
 A volume [n, depth, height, width, channels] is a batch of n * depth planes.  A convolution takes the planes that the taps
 along the depth meet as further channels of one plane, so that one 2-D convolution does all; a pooling pools planes first
-and then, rows and columns being one axis, along the depth.
+and then, rows and columns being one axis, along the depth; the gradient of a maximum looks at planes tap by tap.
 
 What `window_lowering` cannot express in 2-D, and dtypes that there are no kernels for, raise NotImplementedError: the
 NumPy meaning runs instead.
@@ -10,6 +10,8 @@ NumPy meaning runs instead.
 from __future__ import annotations
 
 import functools
+import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -105,20 +107,25 @@ def _pool(b: Any, pool: Any, x: Any, ksize: Any, strides: Any, padding: str, dat
 
 
 def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:
-    """MaxPool3DGrad: to all planes of a window that hold the maximum, and there to all pixels that do.
-
-    That holds for a `y` that is the maximum; one that comes with the feeds need not be.
-    """
-    _check(not y.is_input)
-    layout, x = _channels_last(b, x, data_format)
-    y, dy = (_channels_last(b, v, data_format)[1] for v in (y, dy))
-    plane, depth = _split(layout, ksize, strides, padding)
-    planes = _planes(b, x)
-    tops = _plane_max_pool(b, planes, *plane)
-    columns = _columns(b, _volume(b, tops, *x.shape[:2]))
-    to_tops = window_lowering.max_pool_gradient(b, columns, _columns(b, y), _columns(b, dy), *depth, op="all_max")
-    dx = window_lowering.max_pool_gradient(b, planes, tops, b.reshape(to_tops, tops.shape), *plane, op="all_max")
-    return _restored(b, b.reshape(dx, x.shape), layout)
+    """MaxPool3DGrad: each tap along the depth brings a plane to each result, whose pixels that are near it get its gradient."""
+    layout, x = _channels_last(b, x, data_format, FACTORS)
+    y, dy = (_channels_last(b, v, data_format, FACTORS)[1] for v in (y, dy))
+    plane, (taps, steps, *_) = _split(layout, ksize, strides, padding)
+    win = window_geometry.window(x.shape[1], int(taps[1]), int(steps[1]), 1, padding)
+    _check(y.shape[1] == win.output and dy.shape[1] == win.output)
+    n, size, *rest = x.shape
+    padded = x
+    if win.before != 0 or win.after != 0:
+        padded = b.pad(x, (0, win.before, 0, 0, 0), (0, win.after, 0, 0, 0), math.nan)      # which is near nothing
+    parts = []
+    for tap in range(win.extent):
+        met = b.slice(padded, (0, tap, 0, 0, 0), (n, win.output, *rest), (1, win.stride, 1, 1, 1))
+        part = window_lowering.max_pool_gradient(b, _planes(b, met), _planes(b, y), _planes(b, dy), *plane, op="near_max")
+        apart = _spread(b, _volume(b, part, n, win.output), win.stride)
+        missing = win.before + size - tap - win.output * win.stride
+        placed = b.pad(apart, (0, tap, 0, 0, 0), (0, missing if missing > 0 else 0, 0, 0, 0))
+        parts.append(b.slice(placed, (0, win.before, 0, 0, 0), x.shape))
+    return _restored(b, functools.reduce(operator.add, parts), layout)
 
 
 def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:

@@ -176,7 +176,7 @@ def _pool(b: Any, op: str, x: Any, ksize: Any, strides: Any, padding: str, data_
 
 def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str,
                       op: str = "max") -> Any:
-    """MaxPoolGrad; with op="all_max" each gradient goes to all elements of its window that are the maximum `y`.
+    """MaxPoolGrad; with op="near_max" each gradient goes to all elements of its window that are near `y`.
 
     The former finds the maximum anew, as TensorFlow's kernel does, even where another `y` is fed: mostly it is a common
     subexpression.
