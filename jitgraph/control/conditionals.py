@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph.control.evaluated_constants import evaluated_constant
 from jitgraph.control.functional_ops import make_branching
 from jitgraph.graph import dtypes
 from jitgraph.graph import structures as nest
-from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor, in_default_graph
 from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.function_graph import FunctionGraph
@@ -191,9 +191,10 @@ def _indexed(branch_fns: Any) -> list:
 # -- choices that may be made now --------------------------------------------------------------------------------------
 
 def smart_constant_value(pred: Any) -> bool | None:
-    """The value of a bool if it is known now: Python bools, 0 and 1, constants.  Raises TypeError for other types."""
+    """The value of a bool if it is known now: Python bools, 0 and 1, constants and what is computed of them.  Raises TypeError for
+    other types."""
     if isinstance(pred, Tensor):
-        value = constant_value(pred)
+        value = evaluated_constant(pred)
         return None if value is None else bool(value)
     if hasattr(pred, "_as_graph_element"):
         return None

@@ -484,6 +484,13 @@ def resolve(name: str) -> Any:
             return namespace(SAME_NAMESPACES.get(name, name))
         if name == "keras":         # libraries derive classes from it that most programs do not use
             return importlib.import_module("jitgraph.inner.later").later(name)
+        from jitgraph.facade import tensorflow_modules
+
+        inner = tensorflow_modules.seen_in_contrib(name)
+        if inner is not None:
+            from jitgraph import compat
+
+            return compat._module(inner)
         from jitgraph.facade.not_here import missing
 
         raise missing(name)

@@ -495,3 +495,14 @@ def sibling(module: str, name: str) -> str | None:
         if name in PYTHON_MODULES[group] and module != f"python.{group}.{name}":
             return f"python.{group}.{name}"
     return None
+
+
+def seen_in_contrib(public: str) -> str | None:
+    """Return the dotted name of the inner module that programs reach through a package of contrib, or None.
+
+    Packages of contrib import all names of modules that import others: `tf.contrib.slim.init_ops`.
+    """
+    package, _, name = public.rpartition(".")
+    if not package.startswith("contrib."):
+        return None
+    return next((f"python.{group}.{name}" for group in SHARED_GROUPS if name in PYTHON_MODULES[group]), None)

@@ -287,3 +287,18 @@ def test_a_constant_of_a_branch_or_loop_itself_is_looked_at(tf, make):
 def test_rows_that_a_condition_of_another_length_would_choose(tf):
     with pytest.raises(ValueError, match=r"Dimension 0 in both shapes must be equal, but are 3 and 2. Shapes are \[3\] and \[2\]"):
         tf.where(tf.zeros([3], tf.bool), tf.zeros([2, 3]), tf.zeros([2, 3]))
+
+
+@pytest.mark.parametrize("build, known", [
+    (lambda tf: tf.equal(tf.constant("train"), tf.constant("train")), True),
+    (lambda tf: tf.equal(tf.constant("train"), "test"), False),
+    (lambda tf: tf.reduce_all(tf.constant([3.0, 4.0]) > 3.5), False),
+    (lambda tf: tf.random_uniform([]) < 2.0, None),
+    (lambda tf: tf.placeholder_with_default(True, []), None),
+    (lambda tf: tf.Variable(True, trainable=False), None)])
+def test_what_follows_from_constants_is_chosen_while_the_graph_is_built(tf, build, known):
+    predicate = build(tf)
+    assert tf.contrib.framework.smart_constant_value(predicate) is known
+    tf.contrib.framework.smart_cond(predicate, lambda: tf.constant(1), lambda: tf.constant(2))
+    made = {op.type for op in tf.get_default_graph().get_operations()}
+    assert bool(made & {"If", "StatelessIf"}) == (known is None), made

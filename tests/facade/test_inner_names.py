@@ -198,3 +198,10 @@ def test_classes_are_not_hidden_by_the_ops_of_their_names(tf, tensorflow):
     assert array_ops.TensorArray is math_ops.TensorArray is tf.TensorArray
     assert gen_io_ops.TextLineReader is tf.raw_ops.TextLineReader
     assert resource_variable_ops.var_is_initialized_op and io_ops.restore_v2
+
+
+def test_packages_of_contrib_hand_on_the_modules_that_they_import(tf):
+    assert tf.contrib.slim.init_ops.zeros_initializer is tf.zeros_initializer
+    assert tf.contrib.layers.array_ops.placeholder is tf.placeholder
+    with pytest.raises(AttributeError, match="tf.contrib.slim.nonsense is not in jitgraph"):
+        _ = tf.contrib.slim.nonsense
