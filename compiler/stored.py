@@ -46,7 +46,7 @@ MADE = ("space", "measured", "pins", "live", "results", "outputs", "kept", "layo
 
 
 NAMED = {("builtins", "set"), ("builtins", "frozenset"), ("builtins", "complex"), ("builtins", "slice"), ("functools", "partial")}
-"""What a file may name besides what is jitgraph's and NumPy's."""
+"""What a file may name besides what is of jitgraph, NumPy and its further dtypes."""
 
 
 class Unknown(Exception):
@@ -315,7 +315,7 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if module == __name__:
             return getattr(self, name.rpartition(".")[2])
-        if module.partition(".")[0] not in ("jitgraph", "numpy") and (module, name) not in NAMED:
+        if module.partition(".")[0] not in ("jitgraph", "numpy", "ml_dtypes") and (module, name) not in NAMED:
             raise pickle.UnpicklingError(f"{module}.{name} is nothing that a program names")
         return super().find_class(module, name)
 

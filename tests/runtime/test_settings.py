@@ -17,6 +17,7 @@ WRONG = {
     "JITGRAPH_WITHOUT": ("fusion,fussion", "late_broadcasts"),
     "JITGRAPH_CHECK": ("yes", "0 or 1"),
     "JITGRAPH_VERIFY": ("yes", "0 or 1"),
+    "JITGRAPH_TF32": ("fast", "0 or 1"),
     "JITGRAPH_TRACEBACK": ("full", "0 or 1"),
 }
 

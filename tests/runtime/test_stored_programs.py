@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from jitgraph.compiler import stored
+from jitgraph.compiler import show, stored
 from jitgraph.runtime import store, stored_programs
 from jitgraph.runtime.background import BACKGROUND
 
@@ -17,6 +17,7 @@ def empty_store(tmp_path, monkeypatch):
     monkeypatch.setenv("JITGRAPH_CACHE", str(tmp_path / "store"))
     monkeypatch.setenv("JITGRAPH_VERIFY", "0")
     monkeypatch.setattr(stored, "LEAST", 1)
+    monkeypatch.setattr(show, "_recorded", None)        # whatever a command has begun in this process
     yield tmp_path / "store"
     BACKGROUND.wait()
 
