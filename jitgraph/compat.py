@@ -202,7 +202,7 @@ def _raw_op(name: str) -> Any:
     return next((getattr(raw_ops, found) for found in dir(raw_ops) if found.lower() == wanted), None)
 
 
-def _module(dotted: str) -> ModuleType | None:
+def inner_module(dotted: str) -> ModuleType | None:
     """Return what `tensorflow.DOTTED` means, or None: one of our modules where it is public, else a view."""
     facade = importlib.import_module(_FACADE)
     if dotted in ("", "compat.v1"):
@@ -231,7 +231,7 @@ def _module(dotted: str) -> ModuleType | None:
 def _v2_module(dotted: str) -> ModuleType | None:
     """Return what `tensorflow.compat.v2.DOTTED` means, or None."""
     if dotted.partition(".")[0] == "compat":
-        return _module(dotted)
+        return inner_module(dotted)
     if dotted not in names_v2.namespaces():
         return None
     found = names_v2.resolve(dotted) if dotted else names_v2.namespace()
@@ -272,7 +272,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         top, _, dotted = fullname.partition(".")
         if top not in (_NAME, _ESTIMATOR):
             return None
-        module = _module(dotted) if top == _NAME else _estimator_module(dotted)
+        module = inner_module(dotted) if top == _NAME else _estimator_module(dotted)
         if module is None:
             # With its name, `from package import module` would swallow the sentence; without, pydoc.locate, which texts of
             # configurations are looked up by ("tensorflow.layers.Dense"), does not go on with the attributes of the package.

@@ -487,10 +487,8 @@ def resolve(name: str) -> Any:
         from jitgraph.facade import tensorflow_modules
 
         inner = tensorflow_modules.seen_in_contrib(name)
-        if inner is not None:
-            from jitgraph import compat
-
-            return compat._module(inner)
+        if inner is not None:           # as what the table names, it is imported only now
+            return importlib.import_module("jitgraph.compat").inner_module(inner)
         from jitgraph.facade.not_here import missing
 
         raise missing(name)
