@@ -166,7 +166,7 @@ class _Description:
         return self.numbers[tensor.op], tensor.value_index
 
     def operation(self, op: Operation) -> tuple[Any, ...]:
-        if op.opdef is None:
+        if op.opdef is None or "token" in op.attrs:         # which names a function of this process: another one in the next
             raise Unknown(op.type)
         numbers = self.numbers
         stands_for_it = variable_of(op.outputs[0]) if is_variable(op) else None

@@ -143,6 +143,17 @@ def test_a_deep_graph_needs_no_deep_recursion(tf):
     assert len(read.layout.steps) == len(made.layout.steps) == 3000
 
 
+@pytest.mark.parametrize("call", [lambda tf, x: tf.kernel_func(lambda a: a * 2.0, [x], tf.float32),
+                                  lambda tf, x: tf.py_func(lambda a: a * 2.0, [x], tf.float32)])
+def test_what_calls_a_function_of_the_program_has_no_address(tf, call):
+    """A token names it, and the next process has another function of that token."""
+    graph = tf.Graph()
+    with graph.as_default():
+        x = tf.placeholder("float32", [4])
+        y = call(tf, x) + 1
+    assert Stored(ordered(graph, [y], {x: (4,)})).address is None
+
+
 def test_functions_that_are_not_ours_are_not_written(tf):
     graph, fetches, x = build(tf)
     stored = Stored(ordered(graph, fetches, {x: (5, 3)}))
