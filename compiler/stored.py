@@ -44,13 +44,19 @@ LARGE = 1 << 10         # bytes of a constant that is left in the graph
 MADE = ("space", "measured", "pins", "live", "results", "outputs", "kept", "layout")
 """The fields that passes fill in and that runs look at, besides `ops`, `rest`, `nodes` and `infos`."""
 
-
 NAMED = {("builtins", "set"), ("builtins", "frozenset"), ("builtins", "complex"), ("builtins", "slice"), ("functools", "partial")}
 """What a file may name besides what is of jitgraph, NumPy and its further dtypes."""
 
 
 class Unknown(Exception):
     """Something of a program whose meaning a file cannot tell."""
+
+
+def _number(numbers: dict[Operation, int], op: Operation) -> int:
+    """The number of an operation.  Raises Unknown for one of a graph around, which is meant without being an input."""
+    if op not in numbers:
+        raise Unknown(op.name)
+    return numbers[op]
 
 
 class Stored:
@@ -75,21 +81,19 @@ class Stored:
         known = [(describe.tensor(t), describe.value(v)) for t, v in program.known.items()]
         sized = [(describe.tensor(t), describe.value(v)) for t, v in program.sized.items()]
         given = [(describe.tensor(t), t.dtype.name, shape) for t, shape in program.feeds.items()]
-        open_variables = [(self._number(op), shape) for op, shape in program.variable_shapes.items()]
+        open_variables = [(self.number(op), shape) for op, shape in program.variable_shapes.items()]
         repeated = None if program.repeated is None else sorted(self.numbers[op] for op in self._known(program.repeated))
         doubted = None if program.doubted is None else sorted(describe.tensor(t) for t in program.doubted if t.op in self.numbers)
-        calls = [(self._number(op), call.outputs and sorted(call.outputs)) for op, call in program.calls.items()]
+        calls = [(self.number(op), call.outputs and sorted(call.outputs)) for op, call in program.calls.items()]
         parts = (_sources(), sys.version_info[:2], np.__version__, sorted(native.target_key(program.options.compiler).items()),
                  _choices(program.options), len(program.ops),
-                 [describe.tensor(t) for t in program.fetches], [self._number(op) for op in program.targets],
+                 [describe.tensor(t) for t in program.fetches], [self.number(op) for op in program.targets],
                  [describe.tensor(t) for t in program.contrary], given, known, sized, open_variables, repeated, doubted, calls,
                  [describe.operation(op) for op in self.table])
         return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
-    def _number(self, op: Operation) -> int:
-        if op not in self.numbers:
-            raise Unknown(op.name)
-        return self.numbers[op]
+    def number(self, op: Operation) -> int:
+        return _number(self.numbers, op)
 
     def _known(self, ops: Iterable[Operation]) -> set[Operation]:
         return {op for op in ops if op in self.numbers}
@@ -161,16 +165,14 @@ class _Description:
         self.functions: dict[int, int] = {}     # by id
 
     def tensor(self, tensor: Tensor) -> tuple[int, int]:
-        if tensor.op not in self.numbers:
-            raise Unknown(tensor.name)
-        return self.numbers[tensor.op], tensor.value_index
+        return _number(self.numbers, tensor.op), tensor.value_index
 
     def operation(self, op: Operation) -> tuple[Any, ...]:
         if op.opdef is None or "token" in op.attrs:         # which names a function of this process: another one in the next
             raise Unknown(op.type)
         numbers = self.numbers
         stands_for_it = variable_of(op.outputs[0]) if is_variable(op) else None
-        return (op.type, op.name, op._id, op._device, [(numbers[t.op], t.value_index) for t in op.inputs],
+        return (op.type, op.name, op._id, op._device, [self.tensor(t) for t in op.inputs],
                 [numbers.get(c, -1) for c in op.control_inputs],
                 [(t.dtype.name, t.dtype._is_ref_dtype, t._shape) for t in op.outputs],
                 [(name, self.value(value)) for name, value in op.attrs.items()],
@@ -212,10 +214,6 @@ class _Description:
         ops = function.get_operations()
         for op in ops:
             self.numbers[op] = len(self.numbers)
-        for op in ops:
-            for source in (t.op for t in op.inputs):
-                if source not in self.numbers:      # of a graph around: a variable that is meant without being an input
-                    raise Unknown(source.name)
         return ("function", [self.operation(op) for op in ops], [self.tensor(t) for t in function.inputs],
                 [self.tensor(t) for t in function.outputs], [self.numbers.get(op, -1) for op in function.control_outputs])
 
@@ -251,7 +249,7 @@ class _Writer(pickle.Pickler):
 
     def __init__(self, file: io.BytesIO, stored: Stored) -> None:
         super().__init__(file, protocol=5)
-        self.number, self.nodes = stored._number, list[Node]()
+        self.number, self.nodes = stored.number, list[Node]()
         self.places: dict[Node, int] = {}
         self.constants = {id(op.attrs["value"]): number for number, op in enumerate(stored.table)
                           if op.type == "Const" and op.attrs["value"].nbytes >= LARGE}
