@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +52,17 @@ class SizeArguments:
         for place, number, item in self.scalars:
             words[place] = _as_word(found[number], item)
         return words
+
+    def array(self, found: np.ndarray) -> np.ndarray:
+        """The same as an array [words] of int64, from an array of the numbers."""
+        words = found[self._places]
+        for place, number, item in self.scalars:
+            words[place] = _as_word(int(found[number]), item)
+        return words
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        return np.array(self.numbers, np.int64)
 
 
 def _as_word(number: Any, item: tuple[str, Value, str]) -> int:

@@ -31,8 +31,8 @@ class Binding:
         if max(numbers, default=0) > LARGEST:
             raise InvalidArgumentError(None, None, "A tensor of this run would have more than 2**63 - 1 bytes")
         self.layout, self.stretches = compiled.program.layout, compiled.stretches
-        self.shapes = [tuple([numbers[d] for d in shape]) for shape in compiled.slot_shapes]
-        self.consts = {**compiled.consts, **{k: self._size(k, found) for k, found in compiled.size_values.items()}}
+        self.shapes = compiled.shapes(numbers)
+        self.sized = {k: self._size(k, found) for k, found in compiled.size_values.items()}
         self._table()
         self.offsets, self.arena_bytes = compiled.arrangements.offsets([numbers[compiled.slot_bytes[k]] for k in compiled.temps])
         self.launches = {step: launch.bound(numbers) for step, launch in compiled.launches.items()}
@@ -50,21 +50,21 @@ class Binding:
 
     def _table(self) -> None:
         """Rows of the interpreter's table, and the sizes that they point to."""
-        numbers, compiled, host = self.numbers, self.compiled, CPU.tuning
-        words = compiled.words.words(numbers)
+        compiled, host, found = self.compiled, CPU.tuning, np.array(self.numbers, np.int64)
         fixed, work, items, per_item = compiled.rows        # a program whose sizes change gets a table for every run
-        count = np.array([numbers[n] for n in items], np.int64)
-        each = np.maximum(work * np.array([numbers[n] for n in per_item], np.float64), 0.05)
+        count = found[items]
+        each = np.maximum(work * found[per_item], 0.05)
         cost = np.minimum(count * each, MOST_NANOSECONDS).astype(np.int64) + 10
-        grain = np.maximum((host.chunk / each).astype(np.int64), np.maximum(-(-count // host.most_chunks), 1))
         self.table = table = fixed.copy()
-        table[:, ITEMS], table[:, COST] = count, cost
-        table[:, GRAIN] = np.where(cost > host.divided, grain, count + 1)
+        table[:, ITEMS], table[:, COST], table[:, GRAIN] = count, cost, count + 1
+        long = np.flatnonzero(cost > host.divided)
+        if long.size:
+            chunks = np.maximum(-(-count[long] // host.most_chunks), 1)
+            table[long, GRAIN] = np.maximum((host.chunk / each[long]).astype(np.int64), chunks)
         kept = compiled.program.kept
-        self.kept_cost, self.cost = int(cost[:kept].sum()), int(cost[kept:].sum())
-        self.sizes = np.array(words + [0], dtype=np.int64)
-        self.index = np.array(compiled.index + [0], dtype=np.int64)
-        self.pointers = (address_of(self.table), address_of(self.index), len(compiled.index), address_of(self.sizes))
+        self.kept_cost, self.cost = int(cost[:kept].sum()) if kept else 0, int(cost[kept:].sum())
+        self.sizes = compiled.words.array(found)
+        self.pointers = (address_of(table), address_of(compiled.index), compiled.arguments, address_of(self.sizes))
 
     # running ---------------------------------------------------------------------------------------------------
     def run(self, given: Any, work: Callable[[Frame, Any], Any] = Frame.run) -> Any:

@@ -1,7 +1,8 @@
 """A compiled program with its kernels loaded, before its sizes are known."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from jitgraph.compiler.kernel import Kernel
 from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, Slot, temp_bytes
 from jitgraph.compiler.primitives.memory import READ, WRITE
 from jitgraph.compiler.program import Program
+from jitgraph.compiler.views import is_contiguous
 
 from .arguments import SizeArguments
 from .binding import ADDRESS, ARGUMENTS, CUTTABLE, SIZES, Binding
 from .hostcall import HostCall
 from .interpreter import ROW
 from .library import LIBRARY, Tell
-from .memory import Arenas, Arrangements
+from .memory import Arenas, Arrangements, address_of
 
 if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
@@ -37,6 +39,7 @@ class Compiled:
 
     def __init__(self, program: Program, state: State, tell: Tell | None = None) -> None:
         self.program, self.state = program, state
+        self.bound = 0              # how often
         layout = program.layout
         self.numbers = Numbers()
         kernels = [step[0] for step in layout.steps if isinstance(step, tuple)]
@@ -70,9 +73,9 @@ class Compiled:
             work, per_item = kernel.cost
             self.kernel_numbers.append((len(self.words.numbers), add(kernel.items), work, add(per_item)))
             self.words.add(kernel.sizes)
-        self.slot_shapes = [tuple(add(d) for d in s.shape) for s in self.program.layout.slots]
-        self.host_views = [[(slot, tuple(map(add, shape)), tuple(map(add, strides)), add(offset))
-                            for slot, shape, strides, offset in step.inputs]
+        self.shapes = _Shapes(tuple(add(d) for d in s.shape) for s in self.program.layout.slots)
+        self.host_views = [[(slot, tuple(map(add, shape)), tuple(map(add, strides)), add(offset),
+                             _is_whole(slots[slot], shape, strides, offset)) for slot, shape, strides, offset in step.inputs]
                            for step in self.program.layout.steps if isinstance(step, HostStep)]
         self.seen = {slot for views in self.host_views for slot, *_ in views}     # by host steps, and copies
         self.seen |= {step.slot for step in self.program.layout.steps if isinstance(step, CopyStep)}
@@ -110,8 +113,8 @@ class Compiled:
 
     def _find_slots(self) -> None:
         """`temps`: the slots of temporaries; `kept`: of what stays from run to run; `feeds`: (number, slot, dtype, whether kernels
-        can read it) of feeds that have one; `outputs`: (slot, dtype) of what kernels write for the caller; `results`: (slot,
-        number of the feed that it is or None, whether it is merely handed on to the next segment)."""
+        can read it) of feeds that have one; `outputs`: (slot, dtype) of what kernels write for the caller; `readers`: how each
+        result is read out, see `Frame._read`; `first_arrays`, `first_slots`: what a frame begins with in its slots."""
         slots, feeds = self.program.layout.slots, {t: n for n, t in enumerate(self.program.feeds)}
         host = self.seen.union(*(step[1] for step in self.program.layout.steps if isinstance(step, tuple)))
         self.temps = [k for k, s in enumerate(slots) if s.kind == "temp" and k in host]     # others are on devices alone
@@ -123,10 +126,14 @@ class Compiled:
             (number, k, np.dtype(slots[k].dtype.as_numpy_dtype), slots[k].dtype.name in self.program.target.elements)
             for tensor, number in feeds.items() if (k := slot_of.get(tensor)) is not None]
         handed_on = set(self.program.live)
-        self.results = [
-            (slot, (feeds[tensor] if tensor in feeds else feeds[slots[slot].key]) if slots[slot].kind == "feed" else None,
-             tensor in handed_on)
-            for tensor, (slot, _) in self.program.layout.results.items()]
+        self.readers = [(("passed" if tensor in handed_on else "feed"), feeds[tensor if tensor in feeds else slots[slot].key])
+                        if slots[slot].kind == "feed" else ("copy" if slots[slot].kind in ("const", "size") else "given", slot)
+                        for tensor, (slot, _) in self.program.layout.results.items()]
+        self.first_arrays = [self.consts.get(k) for k in range(len(slots))]
+        self.first_slots = np.zeros(len(slots) + 1, np.int64)
+        for k, array in self.consts.items():
+            if array.dtype != object:
+                self.first_slots[k] = address_of(array)
 
     def _stretch(self) -> None:
         """The parts of the plan that do not depend on sizes: stretches of kernels (first row, number of rows) between
@@ -134,7 +141,7 @@ class Compiled:
         where they begin, and whether the kernel may be left halfway.  Kernels of kept values are in no stretch."""
         self.stretches: list[Stretch] = []
         self.first_argument: list[int] = []
-        self.index: list[int] = []
+        index: list[int] = []
         self.cuttable: list[bool] = []
         slots = self.program.layout.slots
         start, rows, views = 0, 0, iter(self.host_views)
@@ -151,8 +158,8 @@ class Compiled:
                     written += self._written_by(step.kernel) if isinstance(step, DeviceStep) else []
                 continue
             written += self._written_by(step[0])
-            self.first_argument.append(len(self.index))
-            self.index.extend(step[1])
+            self.first_argument.append(len(index))
+            index.extend(step[1])
             self.cuttable.append(not any(param.use != "in" and slots[k].kind == "variable"
                                          for param, k in zip(step[0].params, step[1])))
             rows += 1
@@ -160,6 +167,8 @@ class Compiled:
                 start = rows
         if rows > start:
             self.stretches.append((start, rows - start))
+        self.arguments = len(index)
+        self.index = np.array([*index, 0], np.int64)
 
     def _find_rows(self) -> None:
         """`rows`: of the interpreter's table what does not depend on sizes, the nanoseconds of a unit of work of each kernel, and
@@ -170,8 +179,9 @@ class Compiled:
         rows[:, ARGUMENTS], rows[:, CUTTABLE] = self.first_argument, self.cuttable
         numbers = self.kernel_numbers
         rows[:, SIZES] = [at for at, *_ in numbers]
-        self.rows = (rows, np.array([work for _, _, work, _ in numbers], np.float64), [items for _, items, _, _ in numbers],
-                     [per_item for *_, per_item in numbers])
+        self.rows = (rows, np.array([work for _, _, work, _ in numbers], np.float64),
+                     np.array([items for _, items, _, _ in numbers], np.int64),
+                     np.array([per_item for *_, per_item in numbers], np.int64))
 
     def _host_call(self, step: HostStep) -> HostCall | None:
         node, op = step.node, step.node.op
@@ -189,7 +199,35 @@ class Compiled:
         values = self.match((*shapes, *pins))
         if values is None or not self.valid(*values):
             return None
+        self.bound += 1
         return Binding(self, self.dims(*values), dict(zip(self.symbols, values)))
+
+
+def _is_whole(slot: Slot, shape: sizes.Shape, strides: list[sizes.Dim], offset: sizes.Dim) -> bool:
+    """Whether a view is all of a slot as that lies, whatever the sizes."""
+    return sizes.same(offset, 0) and len(shape) == len(slot.shape) and all(map(sizes.same, shape, slot.shape)) \
+        and is_contiguous(shape, strides)
+
+
+def _picked(places: tuple[int, ...]) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    """A function of a tuple that gives the tuple of what is at these places."""
+    if len(places) > 1:
+        return itemgetter(*places)
+    return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))          # of one place it would give no tuple
+
+
+class _Shapes:
+    """The shapes of a program's slots, each distinct one made once; `places` has the numbers of the sizes of each."""
+
+    def __init__(self, places: Iterable[tuple[int, ...]]) -> None:
+        numbers: dict[tuple[int, ...], int] = {}
+        self.which = [numbers.setdefault(shape, len(numbers)) for shape in places]
+        self.distinct = [_picked(shape) for shape in numbers]
+
+    def __call__(self, numbers: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """The shape of every slot where the sizes come to these numbers."""
+        found = [shape(numbers) for shape in self.distinct]
+        return [found[k] for k in self.which]
 
 
 def _matcher(program: Program) -> Callable[[Sequence[tuple[int, ...]]], list[int] | None]:

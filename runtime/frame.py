@@ -27,6 +27,7 @@ View = tuple[int, tuple[int, ...], tuple[list[int], int] | None]      # see `Fra
 Output = tuple[int, bool, tuple[int, ...] | None]                     # see `Frame._outputs_of`
 
 FED = frozenset(["feed", "passed"])       # how a result is read that is a feed: in memory of its own, or as it is
+OFTEN = 8                   # programs that were bound to so many sets of sizes get another with nearly every run
 SMALL = 1 << 14             # feeds and results up to this many bytes are copied: cheaper than asking for an address
 
 
@@ -34,23 +35,21 @@ class Frame:
     """The memory of one run at a time: arena, addresses, buffers of small feeds and results."""
 
     def __init__(self, binding: Binding) -> None:
-        self.binding, layout = binding, binding.layout
-        slots = layout.slots
+        compiled = binding.compiled
+        self.binding = binding
         self.base = 0           # where the arena began in which the temporaries lie
-        self.slots = np.zeros(len(slots) + 1, dtype=np.int64)
-        self.args = np.zeros(len(binding.index), dtype=np.int64)
+        self.slots = compiled.first_slots.copy()
+        self.args = np.zeros(compiled.index.size, np.int64)
         self.addresses = (address_of(self.slots), address_of(self.args))
-        self.arrays: list[Any] = [None] * len(slots)         # the ndarray behind a slot, where the host may see it
-        self.temps, self.variables = binding.compiled.temps, binding.compiled.variables
+        self.arrays: list[Any] = compiled.first_arrays.copy()       # the ndarray behind a slot, where the host may see it
+        self.temps, self.variables = compiled.temps, compiled.variables
         self.small_feeds: list[tuple[int, np.ndarray]] = []
         self.big_feeds: list[tuple[int, int, bool]] = []
         self.big_outputs: list[tuple[int, ResultPool]] = []
         self.blocks: dict[int, ResultPool] = {}
-        self.kept = KEPT if binding.compiled.program.options.uses("result_reuse") else 0
-        for k, array in binding.consts.items():
-            self.arrays[k] = array
-            if array.dtype != object:
-                self.slots[k] = address_of(array)
+        self.kept = KEPT if compiled.program.options.uses("result_reuse") else 0
+        for k, array in binding.sized.items():
+            self.arrays[k], self.slots[k] = array, address_of(array)
         self._feeds_and_outputs()
         native = pools.native()
         self.call = native.held if binding.cost < CPU.tuning.held else native.released
@@ -59,7 +58,7 @@ class Frame:
         self.asks_host = any(block is None for _, block in self.steps)
         self.versions: list[int] | None = None      # of the variables that the kept values here are made of
         self.generation = -1
-        self.readers = [self._reader(*result) for result in binding.compiled.results]
+        self.readers = [self._reader(*reader) for reader in compiled.readers]
         self.holds = bool(self.big_feeds or self.big_outputs)      # whether runs leave anything of the caller's here
 
     def _with_numbers(self, stretch: Stretch) -> tuple[Stretch, Block | None]:
@@ -81,8 +80,10 @@ class Frame:
             found.append((k, on_host, tuple(binding.shapes[k]) if is_checked else None) if number in step.used else None)
         return found
 
-    def _view(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int) -> View:
+    def _view(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int, is_whole: bool) -> View:
         """(slot, shape, None if it is all of the slot's array as that lies, else strides and offset)."""
+        if is_whole:
+            return slot, self.binding.shapes[slot], None
         numbers = self.binding.numbers
         shape = tuple([numbers[d] for d in shape])
         whole = numbers[offset] == 0 and shape == self.binding.shapes[slot] and _is_plain(strides, shape, numbers)
@@ -130,12 +131,14 @@ class Frame:
 
     def _feeds_and_outputs(self) -> None:
         """Where feeds and outputs lie: small ones together in one block, into and out of which they are copied; large feeds
-        where the caller has them, large outputs in memory that becomes the caller's."""
+        where the caller has them, as all do where the frame will hardly be used again; large outputs in memory that becomes the
+        caller's."""
         compiled, shapes, end = self.binding.compiled, self.binding.shapes, 0
+        copied = SMALL if compiled.bound < OFTEN else -1
         small: list[tuple[int | None, int, np.dtype, int]] = []
         for number, k, dtype, native in [*compiled.feeds, *((None, k, dtype, True) for k, dtype in compiled.outputs)]:
             nbytes = math.prod(shapes[k]) * dtype.itemsize
-            if native and nbytes <= SMALL:
+            if native and nbytes <= (SMALL if number is None else copied):
                 small.append((number, k, dtype, end))
                 end += (nbytes // ALIGNMENT + 1) * ALIGNMENT
             elif number is None:
@@ -151,14 +154,11 @@ class Frame:
         if small:
             self.slots[[k for _, k, _, _ in small]] = [first + at for _, _, _, at in small]
 
-    def _reader(self, slot: int, feed: int | None, is_handed_on: bool) -> tuple[str, int]:
-        """How a result is read out."""
-        if feed is not None:
-            return "passed" if is_handed_on else "feed", feed
-        kind = self.binding.layout.slots[slot].kind
-        if kind == "output" and self.arrays[slot] is not None:
+    def _reader(self, kind: str, slot: int) -> tuple[str, int]:
+        """How a result is read out: small ones that kernels write are copied from where they lie."""
+        if kind == "given" and self.binding.layout.slots[slot].kind == "output" and self.arrays[slot] is not None:
             return ("scalar" if self.binding.shapes[slot] == () else "copy"), slot
-        return ("copy" if kind in ("const", "size") else "given"), slot
+        return kind, slot
 
     def run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         """The program's results for feed arrays."""
