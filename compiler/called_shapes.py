@@ -1,11 +1,13 @@
-"""The shapes of what conditionals, calls and loops give, for the sizes of a run: their functions are gone through as the
-program itself is.  The graph often states less: of a batch whose size it does not know, a branch gives the same size."""
+"""The shapes of what conditionals, calls and loops give, for the sizes of a run, and what is known of the elements of TensorArrays
+and lists: their functions are gone through as the program itself is.  The graph often states less: of a batch whose size it does not
+know, a branch gives the same size."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph.calls import bodies
+from jitgraph.graph.elements import Elements
 from jitgraph.graph.function_graph import LOOPS, FunctionGraph, first_argument
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -21,39 +23,64 @@ Look = Callable[[FunctionGraph, Infos], Infos]      # (function, what is known o
 ROUNDS = 4              # after which a loop whose variables do not keep their shapes is left to the run
 
 
-def called_shapes(op: Operation, infos: Sequence[Info | None], look: Look) -> list[sizes.Shape | None]:
-    """The shapes of the outputs of an operation that calls functions, by what is known of its inputs; None where that does not
-    say them, or the branches do not agree."""
+def called_shapes(op: Operation, infos: Sequence[Info | None], look: Look) -> list[tuple[sizes.Shape | None, Elements | None]]:
+    """(shape, elements) of the outputs of an operation that calls functions, by what is known of its inputs; None where that does
+    not say them, or the branches do not agree."""
     if op.type in LOOPS:
         return _of_loop(op, infos, look)
     found = []
     for function in bodies(op):
         given = {t: info for t, info in zip(function.inputs, infos[first_argument(op):]) if info is not None}
         inside = look(function, given)
-        found.append([_shape(inside, t) for t in function.outputs])
-    return [together[0] if all(_same(shape, together[0]) for shape in together) else None for together in zip(*found)]
+        found.append([inside.get(t) for t in function.outputs])
+    return [_of_branches(together) for together in zip(*found)]
 
 
-def _of_loop(op: Operation, infos: Sequence[Info | None], look: Look) -> list[sizes.Shape | None]:
+def _of_branches(together: Sequence[Info | None]) -> tuple[sizes.Shape | None, Elements | None]:
+    first, elements = together[0], None if together[0] is None else together[0].elements
+    for info in together[1:]:
+        elements = joined(elements, None if info is None else info.elements)
+    return first.shape if first is not None and all(_same(info, first) for info in together) else None, elements
+
+
+def _of_loop(op: Operation, infos: Sequence[Info | None], look: Look) -> list[tuple[sizes.Shape | None, Elements | None]]:
     _, body = bodies(op)
     given = {t: info if through(following) is t else info._replace(value=None)
              for t, following, info in zip(body.inputs, body.outputs, infos) if info is not None}
     for _ in range(ROUNDS):
-        inside = look(body, given)
-        lost = [t for t, following in zip(body.inputs, body.outputs) if t in given and through(following) is not t
-                and not _same(given[t].shape, _shape(inside, following))]
-        if not lost:
-            return [_shape(given, t) for t in body.inputs]
-        for t in lost:
-            del given[t]
-    return [None] * len(op.outputs)
+        inside, settled = look(body, given), True
+        for t, following in zip(body.inputs, body.outputs):
+            if t not in given or through(following) is t:
+                continue
+            after = inside.get(following)
+            if not _same(given[t], after):
+                del given[t]
+                settled = False
+            elif given[t].elements is not None:
+                elements = joined(given[t].elements, after.elements)        # type: ignore[union-attr]
+                settled = settled and elements == given[t].elements
+                given[t] = given[t]._replace(elements=elements)
+        if settled:
+            return [(None, None) if t not in given else (given[t].shape, given[t].elements) for t in body.inputs]
+    return [(None, None)] * len(op.outputs)
 
 
-def _shape(infos: Infos, tensor: Tensor) -> sizes.Shape | None:
-    info = infos.get(tensor)
-    return None if info is None else info.shape
+def joined(*known: Elements | None) -> Elements | None:
+    """What holds of the elements of a TensorArray, or list, that is one of these."""
+    if not known or None in known:
+        return None
+    counts, shapes = [e.count for e in known], list[Any]()          # type: ignore[union-attr]
+    for shape in (shape for e in known for shape in e.shapes):      # type: ignore[union-attr]
+        if not any(shape is one or _equal(shape, one) for one in shapes):
+            shapes.append(shape)
+    count = counts[0] if all(one is not None and sizes.same(one, counts[0]) for one in counts) else None
+    return Elements(count, tuple(shapes) if len(shapes) < 2 else (None,))
 
 
-def _same(a: sizes.Shape | None, b: sizes.Shape | None) -> bool:
+def _same(a: Info | None, b: Info | None) -> bool:
     """Whether two shapes are known and equal whatever the sizes are."""
+    return a is not None and b is not None and _equal(a.shape, b.shape)
+
+
+def _equal(a: sizes.Shape | None, b: sizes.Shape | None) -> bool:
     return a is not None and b is not None and len(a) == len(b) and all(map(sizes.same, a, b))

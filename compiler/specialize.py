@@ -16,13 +16,14 @@ import numpy as np
 from jitgraph.graph import shape_rules
 from jitgraph.graph.constant_value import partial_value
 from jitgraph.graph.dtypes import DType
+from jitgraph.graph.elements import Elements
 from jitgraph.graph.errors import InvalidArgumentError, OpError
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 from . import sizes
-from .called_shapes import called_shapes
+from .called_shapes import called_shapes, joined
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, touched_variables, variable_of
 from .prune import Reached
@@ -39,11 +40,13 @@ MISUSED = (ValueError, IndexError, TypeError, OverflowError)
 
 
 class Info(NamedTuple):
-    """What is known of a tensor before the run: dtype, shape (int or Size per dimension), perhaps its value."""
+    """What is known of a tensor before the run: dtype, shape (int or Size per dimension), perhaps its value; if it is the flow of
+    a TensorArray, perhaps what is known of the elements."""
 
     dtype: Any
     shape: sizes.Shape
     value: Any = None           # ndarray; dtype object where it holds symbolic sizes
+    elements: Elements | None = None
 
 
 def specialize(program: Program) -> None:
@@ -71,6 +74,10 @@ class _Context:
 
     def variable_shape(self, index: int) -> Shape | None:
         return self.shapes[index]
+
+    def elements(self, index: int) -> Elements | None:
+        info = self._infos[index]
+        return None if info is None else info.elements
 
 
 class _Specializer:
@@ -214,6 +221,10 @@ class _Specializer:
             self._from_shapes(op, inputs)
             self._measure(op)
             return True
+        if op.opdef is not None and op.opdef.of_elements is not None and inputs[-1] is not None \
+                and inputs[-1].elements is not None and (value := op.opdef.of_elements(inputs[-1].elements)) is not None:
+            self._know(op.outputs[0], _object_array([value]).reshape(()))
+            return True
         if op.type == "Const":
             value = op.attrs["value"]
             self._note(op.outputs[0], Info(op.outputs[0].dtype.base_dtype, value.shape, value))
@@ -223,15 +234,15 @@ class _Specializer:
             return True
         assert self.program.repeated is not None
         if op in self.program.repeated and inputs[0] is not None:
-            shapes: list[Any] = [inputs[0].shape] * len(op.outputs)
+            found: list[Any] = [(inputs[0].shape, None)] * len(op.outputs)
         else:
-            shapes = self._infer(op, inputs)
+            found = self._infer(op, inputs)
         ok = True
-        for tensor, shape in zip(op.outputs, shapes):
-            if shape is None or any(d is None for d in shape):
+        for tensor, (shape, elements) in zip(op.outputs, found):
+            if not _is_full(shape):
                 ok = ok and tensor in self.program.feeds
             else:
-                self._note(tensor, Info(tensor.dtype.base_dtype, self._settled(op, inputs, shape)))
+                self._note(tensor, Info(tensor.dtype.base_dtype, self._settled(op, inputs, shape), elements=elements))
         return ok
 
     def _settled(self, op: Operation, infos: Sequence[Info | None], shape: Sequence[Any]) -> sizes.Shape:
@@ -284,21 +295,28 @@ class _Specializer:
         present, value = self.program.variable_shapes.get(variable), self.infos.get(op.inputs[1])
         return present is None or value is None or tuple(value.shape) != tuple(present)
 
-    def _infer(self, op: Operation, infos: Sequence[Info | None]) -> list[Sequence[Any] | None]:
+    def _infer(self, op: Operation, infos: Sequence[Info | None]) -> list[tuple[Sequence[Any] | None, Elements | None]]:
+        """(shape, what is known of the elements if it is the flow of a TensorArray) of each output; of a shape None, or one with
+        None in it, if only the run tells."""
         if op.opdef is None:
             raise InvalidArgumentError(None, op, f"Op type not registered '{op.type}' (node '{op.name}')")
         assert self.program.doubted is not None
         doubted = not self.program.doubted.isdisjoint(op.outputs)
         holds = not (self.reshaped or doubted)
-        if op.opdef.dynamic or op.opdef.shape is None or op.opdef.calls and not holds:
-            return [t._shape if holds and not op.opdef.dynamic else None for t in op.outputs]
-        result = apply_rule(op, infos)
-        if doubted:
-            return result
-        result = [_merged(s, t._shape) for s, t in zip(result, op.outputs)]
-        if op.opdef.calls and any(s is None or any(d is None for d in s) for s in result):
-            return [s if found is None else found for s, found in zip(result, called_shapes(op, infos, self._look))]
-        return result
+        if op.opdef.shape is None or op.opdef.calls and not holds:
+            return [(t._shape if holds and not op.opdef.dynamic else None, None) for t in op.outputs]
+        shapes = apply_rule(op, infos)
+        if not (doubted or op.opdef.dynamic):       # of the latter a program's set_shape says what it hopes for
+            shapes = [_merged(s, t._shape) for s, t in zip(shapes, op.outputs)]
+        known: list[Elements | None] = [None] * len(shapes)
+        if op.opdef.calls and not (all(map(_is_full, shapes)) and all(i is None or i.elements is None for i in infos)):
+            for k, (shape, elements) in enumerate(called_shapes(op, infos, self._look)):
+                shapes[k], known[k] = shapes[k] if shape is None else shape, elements
+        elif op.opdef.elements is not None:
+            known[[t.dtype.name for t in op.outputs].index("variant")] = joined(op.opdef.elements(_Context(op, infos)))
+        elif op.opdef.forwards and infos and infos[0] is not None:
+            known[0] = infos[0].elements
+        return list(zip(shapes, known))
 
     def _look(self, function: FunctionGraph, given: Mapping[Tensor, Info]) -> Mapping[Tensor, Info]:
         """What is known of the tensors of a function, from what is known of its inputs."""
@@ -366,9 +384,8 @@ class _Specializer:
         """Folded are integer (shape) computations and small constants; large results are left to kernels."""
         if op.opdef.host or op.opdef.dynamic:
             return all(i.dtype.is_integer for i in inputs)
-        shapes = self._infer(op, inputs)
-        return all(s is not None and all(d is not None for d in s) and sizes.count(s) <= 64
-                   or t.dtype.is_integer for s, t in zip(shapes, op.outputs))
+        return all(s is not None and _is_full(s) and sizes.count(s) <= 64 or t.dtype.is_integer
+                   for (s, _), t in zip(self._infer(op, inputs), op.outputs))
 
 
 def repeated(ops: Iterable[Operation], feeds: Container[Tensor]) -> set[Operation]:
@@ -416,6 +433,10 @@ def apply_rule(op: Operation, infos: Sequence[Info | None]) -> list[Sequence[Any
     except MISUSED as error:
         raise shape_error(op, infos, error) from None
     return result if type(result) is list else [result] * len(op.outputs)
+
+
+def _is_full(shape: Sequence[Any] | None) -> bool:
+    return shape is not None and all(d is not None for d in shape)
 
 
 def _merged(shape: Sequence[Any] | None, static: tuple[int | None, ...] | None) -> Sequence[Any] | None:

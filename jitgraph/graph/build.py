@@ -14,6 +14,7 @@ from jitgraph.graph.constant_value import partial_value, value_for_shape
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType
+from jitgraph.graph.elements import Elements
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.reaching import reaches
 from jitgraph.graph.scopes import graph_of
@@ -302,6 +303,10 @@ class ShapeContext:
     def variable_shape(self, index: int) -> Any:
         """The shape of the variable that input `index`, a handle, stands for; a compiler knows the present one."""
         return stated_shape(self.inputs[index])
+
+    def elements(self, index: int) -> Elements | None:
+        """What is known of the TensorArray whose flow is input `index`: nothing, which a compiler may know."""
+        return None
 
 
 class _ContextWithoutValues(ShapeContext):

@@ -54,8 +54,10 @@ class OpDef:
 
     ``adds``: its value is the sum of its inputs.  ``element``: what it does with one element of a TensorArray, a list or a
     stack: "read", "write", "take last", "append", "push", "pop"; "read gradient" of a TensorArray's, "gradient of read", and
-    "gradient array", which makes the array of gradients.  ``keeps``: of an op of the host, the numbers of the inputs that
-    it only copies and hands on, so that they may lie in the memory of a device, where its results then are, too.
+    "gradient array", which makes the array of gradients.  ``elements``: what is known of those of the TensorArray whose flow it
+    gives, or of the list, from what a shape rule sees (see ``jitgraph.graph.elements``); ``of_elements``: its value as a function
+    of what is known of those of its last input, None where that does not say it.  ``keeps``: of an op of the host, the numbers
+    of the inputs that it only copies and hands on, so that they may lie in the memory of a device, where its results then are, too.
 
     What it is to a variable: ``variable``: it is one, "reference" or "resource".  ``assigns``: it gives one a whole new
     value, perhaps of another shape.  ``needs_value`` is False for what works on a variable that has no value yet.
@@ -109,6 +111,8 @@ class OpDef:
     distinct: str | None = None
     adds: bool = False
     element: str | None = None
+    elements: Callable | None = None
+    of_elements: Callable | None = None
     keeps: tuple[int, ...] = ()
     variable: str | None = None
     assigns: bool = False

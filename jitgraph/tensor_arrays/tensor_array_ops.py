@@ -14,6 +14,8 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
+from jitgraph.graph.elements import Elements as Known
+from jitgraph.graph.elements import shape_of, with_one
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.tensor_arrays.host_values import Zero, boxed, copied, unboxed
 from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, pieces, scattered, split, stacked
@@ -26,9 +28,19 @@ _READ: dict[str, Any] = {"effect": True, **_HOST}
 _FLOW: dict[str, Any] = {"shape": shape_rules.scalar, **_HOST}
 
 
+def _made(c: Any) -> Known:
+    size = c.constant(0)
+    return Known(None if size is None or c.attrs["dynamic_size"] else size.item())
+
+
+def _of_gradients(c: Any) -> Known | None:
+    before = c.elements(1)
+    return None if before is None else Known(before.count, (None,))
+
+
 @op('TensorArrayV3(size: int32; dtype: type, element_shape: shape = None, dynamic_size: bool = false, '
     'clear_after_read: bool = true, identical_element_shapes: bool = false, tensor_array_name: string = "") '
-    '-> handle: resource, flow: variant', shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, **_HOST)
+    '-> handle: resource, flow: variant', shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, elements=_made, **_HOST)
 def tensor_array_v3(size, op):
     """A TensorArray of `size` elements, none of which is written."""
     if size < 0:
@@ -37,7 +49,7 @@ def tensor_array_v3(size, op):
 
 
 @op("TensorArrayGradV3(handle: resource, flow_in: variant; source: string) -> grad_handle: resource, flow_out: variant",
-    shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, element="gradient array", **_HOST)
+    shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, element="gradient array", elements=_of_gradients, **_HOST)
 def tensor_array_grad_v3(handle, flow_in, op):
     """A TensorArray for the gradients of the elements of another one; `flow_in`: what has arrived there so far."""
     shared = unboxed(handle)
@@ -49,7 +61,7 @@ def tensor_array_grad_v3(handle, flow_in, op):
 
 
 @op("TensorArrayGradWithShape(handle: resource, flow_in: variant, shape_to_prepend: int32; source: string) -> "
-    "grad_handle: resource, flow_out: variant", shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, **_HOST)
+    "grad_handle: resource, flow_out: variant", shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, elements=_of_gradients, **_HOST)
 def tensor_array_grad_with_shape(handle, flow_in, shape_to_prepend, op):
     """TensorArrayGradV3 for several gradients at once: its elements have further dimensions before their own."""
     shared = unboxed(handle)
@@ -60,7 +72,8 @@ def tensor_array_grad_with_shape(handle, flow_in, shape_to_prepend, op):
     return boxed(shared.gradient(tuple(shape_to_prepend.tolist()))), boxed(Elements.missing(size))
 
 
-@op("TensorArraySizeV3(handle: resource, flow_in: variant) -> size: int32", grad=NOT_DIFFERENTIABLE, **_FLOW)
+@op("TensorArraySizeV3(handle: resource, flow_in: variant) -> size: int32", grad=NOT_DIFFERENTIABLE,
+    of_elements=lambda known: known.count, **_FLOW)
 def tensor_array_size_v3(handle, flow_in, op):
     """The number of elements."""
     return np.array(unboxed(flow_in).size, np.int32)
@@ -74,7 +87,7 @@ def tensor_array_close_v3(handle, op):
 # -- one element -------------------------------------------------------------------------------------------------------
 
 @op("TensorArrayWriteV3(handle: resource, index: int32, value: T, flow_in: variant) -> flow_out: variant", element="write",
-    keeps=(2,), **_FLOW)
+    elements=lambda c: with_one(c.elements(3), c.shapes[2]), keeps=(2,), **_FLOW)
 def tensor_array_write_v3(handle, index, value, flow_in, op):
     """The elements with `value` at `index`."""
     # the memory of the argument is used again after the call
@@ -88,7 +101,8 @@ def _(op, grad):
     return [None, None, raw.TensorArrayElementGradient(grad, index, value), grad]
 
 
-@op("TensorArrayReadV3(handle: resource, index: int32, flow_in: variant; dtype: type) -> value: dtype", element="read", **_READ)
+@op("TensorArrayReadV3(handle: resource, index: int32, flow_in: variant; dtype: type) -> value: dtype", element="read",
+    shape=lambda c: shape_of(c.elements(2), None), **_READ)
 def tensor_array_read_v3(handle, index, flow_in, op):
     """The element at `index`."""
     return unboxed(handle).read(unboxed(flow_in), int(index), op.replays)
@@ -129,8 +143,7 @@ def _(op, grad):
 # -- many elements: gather and scatter ---------------------------------------------------------------------------------
 
 def _gathered_shape(c: Any) -> Any:
-    element = c.attrs["element_shape"]
-    indices = c.shapes[1]
+    element, indices = shape_of(c.elements(2), c.attrs["element_shape"]), c.shapes[1]
     return None if element is None else ((None if indices is None else indices[0]), *element)
 
 
@@ -148,7 +161,8 @@ def _(op, grad):
     return [None, None, raw.TensorArrayGradientOfRows(op.inputs[2], op.inputs[1], grad)]
 
 
-@op("TensorArrayScatterV3(handle: resource, indices: int32, value: T, flow_in: variant) -> flow_out: variant", keeps=(2,), **_FLOW)
+@op("TensorArrayScatterV3(handle: resource, indices: int32, value: T, flow_in: variant) -> flow_out: variant", keeps=(2,),
+    elements=lambda c: with_one(c.elements(3), None if c.shapes[2] is None else c.shapes[2][1:]), **_FLOW)
 def tensor_array_scatter_v3(handle, indices, value, flow_in, op):
     """The elements with the rows of `value` at `indices`."""
     shared, elements = unboxed(handle), unboxed(flow_in)
@@ -215,7 +229,8 @@ def _(op, grad, _):
     return [None, raw.TensorArrayGradientOfPieces(op.inputs[1], grad, op.outputs[1])]
 
 
-@op("TensorArraySplitV3(handle: resource, value: T, lengths: int64, flow_in: variant) -> flow_out: variant", **_FLOW)
+@op("TensorArraySplitV3(handle: resource, value: T, lengths: int64, flow_in: variant) -> flow_out: variant",
+    elements=lambda c: with_one(c.elements(3), None), **_FLOW)
 def tensor_array_split_v3(handle, value, lengths, flow_in, op):
     """The elements as consecutive pieces of `value`, of these `lengths` along its first axis."""
     shared, elements = unboxed(handle), unboxed(flow_in)

@@ -9,13 +9,14 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import INDICES
+from jitgraph.graph.elements import Elements, shape_of, with_one
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.tensor_arrays.host_values import ZERO, Stack, boxed, unboxed
 
 
 # `context`: the value is one of the host, which is never folded into the graph
 @op("EmptyTensorList(element_shape: shape_type, max_num_elements: int32; element_dtype: type) -> handle: variant",
-    shape_type=INDICES, shape=shape_rules.scalar, host=True, context=("op",),
+    shape_type=INDICES, shape=shape_rules.scalar, host=True, context=("op",), elements=lambda c: Elements(),
     tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def empty_tensor_list(element_shape, max_num_elements, op):
     """A list without elements; of `max_num_elements` at most, if that is not negative."""
@@ -29,7 +30,8 @@ def empty_tensor_list(element_shape, max_num_elements, op):
 
 
 @op("TensorListPushBack(input_handle: variant, tensor: element_dtype) -> output_handle: variant",
-    shape=shape_rules.scalar, host=True, element="append", tested_in="tests/control/test_gradients_of_control_flow.py: a list")
+    shape=shape_rules.scalar, host=True, element="append", elements=lambda c: with_one(c.elements(0), c.shapes[1]),
+    tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def tensor_list_push_back(input_handle, tensor):
     """The list with one more element at its end."""
     # the memory of the argument is used again after the call
@@ -44,13 +46,12 @@ def _(op, grad):
 
 def _element_shape(c: Any) -> list:
     known = c.constant(1)
-    if known is None or not known.ndim:
-        return [(), None]
-    return [(), tuple(None if d is None or d < 0 else int(d) for d in known)]
+    stated = None if known is None or not known.ndim else tuple(None if d is None or d < 0 else int(d) for d in known)
+    return [(), shape_of(c.elements(0), stated)]
 
 
 @op("TensorListPopBack(input_handle: variant, element_shape: int32; element_dtype: type) -> output_handle: variant, "
-    "tensor: element_dtype", shape=_element_shape, host=True, element="take last",
+    "tensor: element_dtype", shape=_element_shape, host=True, element="take last", elements=lambda c: c.elements(0),
     tested_in="tests/control/test_gradients_of_control_flow.py: a list")
 def tensor_list_pop_back(input_handle, element_shape):
     """The list without its last element, and that element."""
