@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.graph.syntax import parse
+
 from ..kernel import ELEMENTS, memory_code
 from . import lane_names
 from .cuda_intrinsics import WARP
@@ -196,7 +198,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         node.body = self._block(node.body)
-        node.body[:0] = [ast.parse(f"{name} = None").body[0] for name in self.names]
+        node.body[:0] = [parse(f"{name} = None").body[0] for name in self.names]
         return node
 
     def _block(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -216,7 +218,7 @@ class _Rewriter(ast.NodeTransformer):
                 *(self._set(t, _parse_expression(f"{parts}[{k}]")) for k, t in enumerate(target.elts))]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
-        there = ast.parse(ast.unparse(node.target), mode="eval").body
+        there = parse(ast.unparse(node.target), mode="eval").body
         return self._set(node.target, ast.BinOp(self.visit(there), node.op, self.visit(node.value)))
 
     def _set(self, target: ast.expr, value: ast.expr) -> ast.stmt:
@@ -269,7 +271,7 @@ class _Filled(ast.NodeTransformer):
 
 def _parse(text: str, **parts: ast.expr) -> ast.stmt:
     """The statement of a text, with these expressions for names of one letter in it."""
-    statement = ast.parse(text).body[0]
+    statement = parse(text).body[0]
     if isinstance(statement, ast.Assign) and parts:
         statement.value = _Filled(parts).visit(statement.value)
         return statement
@@ -277,10 +279,10 @@ def _parse(text: str, **parts: ast.expr) -> ast.stmt:
 
 
 def _parse_expression(text: str, **parts: ast.expr) -> Any:
-    return _Filled(parts).visit(ast.parse(text, mode="eval").body)
+    return _Filled(parts).visit(parse(text, mode="eval").body)
 
 
 @functools.lru_cache(maxsize=1024)
 def _lane_code(source: str) -> CodeType:
-    tree = _Rewriter().visit(ast.parse(source))
+    tree = _Rewriter().visit(parse(source))
     return compile(ast.fix_missing_locations(tree), "<kernel>", "exec")

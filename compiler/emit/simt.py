@@ -27,6 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.graph.syntax import parse
+
 from ..kernel import ELEMENTS, memory_code
 from .cuda_intrinsics import WARP
 from .simt_memory import TYPES, Pointer, Registers, SimulationError, Traffic, Words
@@ -85,13 +87,13 @@ class _Meetings(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
-        node.body.append(ast.parse("if False: yield").body[0])      # a generator, even where no thread needs another
+        node.body.append(parse("if False: yield").body[0])      # a generator, even where no thread needs another
         return node
 
 
 @functools.lru_cache(maxsize=256)
 def _generator_code(source: str) -> CodeType:
-    tree = _Meetings().visit(ast.parse(source))
+    tree = _Meetings().visit(parse(source))
     return compile(ast.fix_missing_locations(tree), "<kernel>", "exec")
 
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from jitgraph.graph.syntax import parse
+
 from ..kernel import CODES
 from .instruction import Instruction, is_float, is_signed, llvm_type
 from .words import counted
@@ -42,7 +44,7 @@ def translate(source: str, name: str, codes: list[str], symbol: str, names: dict
         int64 symbol(int64 *buffers, int64 *sizes, int64 begin, int64 end)
     """
     module = ir.Module(symbol)
-    definition = ast.parse(source).body[0]
+    definition = parse(source).body[0]
     if not isinstance(definition, ast.FunctionDef):
         raise Untranslatable("no function")
     types = [llvm_type(code + "*") for code in codes] + [I64.as_pointer(), I64, I64]

@@ -9,6 +9,7 @@ import types
 from typing import Any
 
 from jitgraph.autograph.tree import OPERATORS, function, parameters, read
+from jitgraph.graph.syntax import parse
 
 
 def definition_of(func: types.FunctionType) -> ast.FunctionDef:
@@ -21,7 +22,7 @@ def definition_of(func: types.FunctionType) -> ast.FunctionDef:
     if func.__name__ == "<lambda>":
         return _lambda(func)
     try:
-        tree = ast.parse(textwrap.dedent("".join(lines)))
+        tree = parse(textwrap.dedent("".join(lines)))
     except SyntaxError as error:
         raise ValueError(f"Failed to parse source code of {func}: {error}") from error
     ast.increment_lineno(tree, max(first, 1) - 1)
@@ -33,7 +34,7 @@ def definition_of(func: types.FunctionType) -> ast.FunctionDef:
 
 @functools.lru_cache(8)
 def _parsed(text: str) -> ast.Module:
-    return ast.parse(text)
+    return parse(text)
 
 
 def _lambda(func: types.FunctionType) -> ast.FunctionDef:
@@ -48,7 +49,7 @@ def _lambda(func: types.FunctionType) -> ast.FunctionDef:
         raise ValueError(f"Unable to identify source code of lambda function {func}. It was defined on this line: "
                          f"{lines[line - 1]}, which must contain a single lambda with matching signature. To avoid ambiguity, "
                          "define each lambda in a separate expression.")
-    node: Any = ast.parse(ast.unparse(same[0])).body[0]
+    node: Any = parse(ast.unparse(same[0])).body[0]
     ast.increment_lineno(node, line - 1)
     made = function("lambda_", node.value.args, [ast.Return(node.value.body)])
     return ast.fix_missing_locations(ast.copy_location(made, node))

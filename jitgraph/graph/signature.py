@@ -8,7 +8,6 @@ Type attributes and list lengths that inputs imply need no mention after the sem
 """
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from jitgraph.graph import dtypes
 from jitgraph.graph.attributes import single
 from jitgraph.graph.dtypes import DType, TypeSet
+from jitgraph.graph.syntax import literal
 
 KINDS = ("bool", "int", "float", "string", "type", "shape", "tensor", "func")
 REQUIRED = object()         # the default of an attribute that must be given
@@ -161,7 +161,7 @@ def _attr(text: str, op_type: str) -> Attr:
         raise ValueError(f"{op_type}: attribute {name} has the unknown kind {kind!r}; kinds are {', '.join(KINDS)}")
     attr = Attr(name, kind)
     attr.minimum = int(minimum) if minimum else None
-    attr.allowed = tuple(ast.literal_eval("[" + allowed[1:-1] + "]")) if allowed else None
+    attr.allowed = tuple(literal("[" + allowed[1:-1] + "]")) if allowed else None
     if default is not None:
         attr.default = _default(default.strip(), kind)
     return attr
@@ -176,8 +176,8 @@ def _default(text: str, kind: str) -> Any:
         return [dtypes.as_dtype(name.strip()) for name in text.strip("[]").split(",") if name.strip()]
     if kind == "tensor":
         dtype, bracket, values = text.partition("[")
-        return np.array(ast.literal_eval(bracket + values), dtypes.as_dtype(dtype).as_numpy_dtype)
-    value = ast.literal_eval(text)
+        return np.array(literal(bracket + values), dtypes.as_dtype(dtype).as_numpy_dtype)
+    value = literal(text)
     if kind == "float":
         return single(value)
     if kind == "list(float)":
