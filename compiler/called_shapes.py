@@ -1,10 +1,10 @@
 """The shapes of what conditionals, calls and loops give, for the sizes of a run, and what is known of the elements of TensorArrays
-and lists: their functions are gone through as the program itself is.  The graph often states less: of a batch whose size it does not
-know, a branch gives the same size."""
+and lists: their functions are gone through as the program itself is.  The graph often states less: of a batch whose size it does
+not know, a branch gives the same size."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.elements import Elements
@@ -13,27 +13,27 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 from . import sizes
+from .infer import Info
 from .loops.expressions import through
 
-if TYPE_CHECKING:
-    from .specialize import Info
-
-Infos = Mapping[Tensor, "Info"]
-Look = Callable[[FunctionGraph, Infos], Infos]      # (function, what is known of its inputs) -> what is known of its tensors
+Infos = Mapping[Tensor, Info]
+# (function, what is known of its inputs) -> (what is known of its tensors, whether it can only fail)
+Look = Callable[[FunctionGraph, Infos], tuple[Infos, bool]]
 ROUNDS = 4              # after which a loop whose variables do not keep their shapes is left to the run
 
 
 def called_shapes(op: Operation, infos: Sequence[Info | None], look: Look) -> list[tuple[sizes.Shape | None, Elements | None]]:
     """(shape, elements) of the outputs of an operation that calls functions, by what is known of its inputs; None where that does
-    not say them, or the branches do not agree."""
+    not say them, or the branches do not agree.  A branch that can only fail gives nothing that another need agree with."""
     if op.type in LOOPS:
         return _of_loop(op, infos, look)
-    found = []
+    found: list[list[Info | None]] = []
+    failing: list[list[Info | None]] = []
     for function in bodies(op):
         given = {t: info for t, info in zip(function.inputs, infos[first_argument(op):]) if info is not None}
-        inside = look(function, given)
-        found.append([inside.get(t) for t in function.outputs])
-    return [_of_branches(together) for together in zip(*found)]
+        inside, fails = look(function, given)
+        (failing if fails else found).append([inside.get(t) for t in function.outputs])
+    return [_of_branches(together) for together in zip(*(found or failing))]
 
 
 def _of_branches(together: Sequence[Info | None]) -> tuple[sizes.Shape | None, Elements | None]:
@@ -48,7 +48,7 @@ def _of_loop(op: Operation, infos: Sequence[Info | None], look: Look) -> list[tu
     given = {t: info if through(following) is t else info._replace(value=None)
              for t, following, info in zip(body.inputs, body.outputs, infos) if info is not None}
     for _ in range(ROUNDS):
-        inside, settled = look(body, given), True
+        (inside, _), settled = look(body, given), True
         for t, following in zip(body.inputs, body.outputs):
             if t not in given or through(following) is t:
                 continue

@@ -106,6 +106,10 @@ class Call:
         """Whether input `k` is needed."""
         return self._needed is None or k in self._needed
 
+    def gives(self, k: int) -> bool:
+        """Whether output `k` is wanted."""
+        return self.outputs is None or k in self.outputs
+
 
 class ChoiceCall(Call):
     """If and Case, and a call, as the choice of one: one sub-program for each, for the outputs `used` (by number)."""

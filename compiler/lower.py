@@ -21,6 +21,7 @@ from jitgraph.graph.tensor import Tensor
 from . import sizes
 from .builder import Builder
 from .emit import scalars
+from .infer import MISUSED, Info, shape_error
 from .ir import Node, Value, shape_key
 from .kernel import CODES, ELEMENTS, HALVES
 from .open_variables import is_open
@@ -32,7 +33,6 @@ from .primitives.products import MATMUL
 from .primitives.rows import SCATTER, UPDATE
 from .primitives.windows import POOL
 from .prune import changes_something, chooses, has_effect, is_idle, must_be_fed
-from .specialize import MISUSED, Info, shape_error
 from .targets import HOST as HOST_MEMORY
 from .views import is_contiguous, is_plain, resolve
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from .divide import ChoiceCall, LoopCall
     from .fuse import Group
+    from .infer import Info
     from .ir import Node, Value
     from .kernel import Kernel
     from .loops.row_products import EarlyTerms
-    from .specialize import Info
 
 
 @dataclass

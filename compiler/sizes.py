@@ -12,7 +12,8 @@ may therefore take a dimension for more than 1 wherever it is no number.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Union
 
 import numpy as np
@@ -39,6 +40,23 @@ class SizeSpace:
         self.symbols: dict[str, int] = {}
         self.guards: dict[tuple[str, Terms | int], bool] = {}
         self._by_hint: dict[int, Size] = {}
+        self._is_open = False
+
+    @contextlib.contextmanager
+    def kept_open(self) -> Iterator[None]:
+        """Until it ends, sizes refuse with a TypeError to become numbers, for which alone the plan would hold."""
+        before, self._is_open = self._is_open, True
+        try:
+            yield
+        finally:
+            self._is_open = before
+
+    def pin(self, size: Size) -> int:
+        """The present number of a size, for which alone the plan holds then."""
+        if self._is_open:
+            raise TypeError(f"the number of {size!r} depends on the run")
+        self.ask("==", size - size.hint, True)
+        return size.hint
 
     def symbol(self, hint: int) -> Dim:
         """The symbol for a free dimension.  Dimensions that are equal now share one: most often they are one batch."""
@@ -226,8 +244,7 @@ class Size:
         return hash(self.terms)
 
     def __index__(self) -> int:
-        self.space.ask("==", self - self.hint, True)
-        return self.hint
+        return self.space.pin(self)
 
     __int__ = __index__
 

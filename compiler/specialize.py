@@ -6,16 +6,14 @@ will tell, the program ends; the operations after that point are left to the nex
 """
 from __future__ import annotations
 
-import contextlib
 import dataclasses
+import functools
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jitgraph.graph import shape_rules
 from jitgraph.graph.constant_value import partial_value
-from jitgraph.graph.dtypes import DType
 from jitgraph.graph.elements import Elements
 from jitgraph.graph.errors import InvalidArgumentError, OpError
 from jitgraph.graph.function_graph import FunctionGraph
@@ -24,60 +22,22 @@ from jitgraph.graph.tensor import Tensor
 
 from . import sizes
 from .called_shapes import called_shapes, joined
+from .infer import PIN_LIMIT, Context, Info, apply_rule, shape_error
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, touched_variables, variable_of
 from .prune import Reached
 from .sizes import Shape
 
 if TYPE_CHECKING:
+    from .divide import Call
     from .program import Program
 
-PIN_LIMIT = 64          # elements of an integer input for whose value a segment may be compiled
 FOLD_LIMIT = 4096       # elements of a value that is worth knowing
-
-# what shape rules and lowerings raise for inputs that do not go together, or attributes that are no numbers of the op's dtype
-MISUSED = (ValueError, IndexError, TypeError, OverflowError)
-
-
-class Info(NamedTuple):
-    """What is known of a tensor before the run: dtype, shape (int or Size per dimension), perhaps its value; if it is the flow of
-    a TensorArray, perhaps what is known of the elements."""
-
-    dtype: Any
-    shape: sizes.Shape
-    value: Any = None           # ndarray; dtype object where it holds symbolic sizes
-    elements: Elements | None = None
 
 
 def specialize(program: Program) -> None:
     """Fixes dtypes and shapes from the feed signature, and folds what is then constant."""
     _Specializer(program).run()
-
-
-class _Context:
-    """What a shape rule sees; see jitgraph.graph.build.ShapeContext."""
-
-    __slots__ = ("op_type", "inputs", "attrs", "shapes", "_infos")
-    running = True
-
-    def __init__(self, op: Operation, infos: Sequence[Info | None]) -> None:
-        self.op_type, self.inputs, self.attrs, self._infos = op.type, op.inputs, op.attrs, infos
-        self.shapes = [i.shape if i is not None else None for i in infos]
-
-    @property
-    def dtypes(self) -> list[DType]:
-        return [t.dtype.base_dtype for t in self.inputs]
-
-    def constant(self, index: int) -> np.ndarray | None:
-        info = self._infos[index]
-        return None if info is None else info.value
-
-    def variable_shape(self, index: int) -> Shape | None:
-        return self.shapes[index]
-
-    def elements(self, index: int) -> Elements | None:
-        info = self._infos[index]
-        return None if info is None else info.elements
 
 
 class _Specializer:
@@ -237,10 +197,10 @@ class _Specializer:
             found: list[Any] = [(inputs[0].shape, None)] * len(op.outputs)
         else:
             found = self._infer(op, inputs)
-        ok = True
-        for tensor, (shape, elements) in zip(op.outputs, found):
+        ok, call = True, self.program.calls.get(op)
+        for number, (tensor, (shape, elements)) in enumerate(zip(op.outputs, found)):
             if not _is_full(shape):
-                ok = ok and tensor in self.program.feeds
+                ok = ok and (tensor in self.program.feeds or call is not None and not call.gives(number))
             else:
                 self._note(tensor, Info(tensor.dtype.base_dtype, self._settled(op, inputs, shape), elements=elements))
         return ok
@@ -310,24 +270,33 @@ class _Specializer:
             shapes = [_merged(s, t._shape) for s, t in zip(shapes, op.outputs)]
         known: list[Elements | None] = [None] * len(shapes)
         if op.opdef.calls and not (all(map(_is_full, shapes)) and all(i is None or i.elements is None for i in infos)):
-            for k, (shape, elements) in enumerate(called_shapes(op, infos, self._look)):
+            look = functools.partial(self._look, call=self.program.calls.get(op))
+            for k, (shape, elements) in enumerate(called_shapes(op, infos, look)):
                 shapes[k], known[k] = shapes[k] if shape is None else shape, elements
         elif op.opdef.elements is not None:
-            known[[t.dtype.name for t in op.outputs].index("variant")] = joined(op.opdef.elements(_Context(op, infos)))
+            known[[t.dtype.name for t in op.outputs].index("variant")] = joined(op.opdef.elements(Context(op, infos)))
         elif op.opdef.forwards and infos and infos[0] is not None:
             known[0] = infos[0].elements
         return list(zip(shapes, known))
 
-    def _look(self, function: FunctionGraph, given: Mapping[Tensor, Info]) -> Mapping[Tensor, Info]:
-        """What is known of the tensors of a function, from what is known of its inputs."""
+    def _look(self, function: FunctionGraph, given: Mapping[Tensor, Info],
+              call: Call | None = None) -> tuple[Mapping[Tensor, Info], bool]:
+        """What is known of the tensors of a function, from what is known of its inputs; and whether what a `call` wants of it
+        can only fail."""
         inside = _Specializer(dataclasses.replace(self.program, infos=dict(given), measured=[]))
-        needed = Reached()
+        needed, certain = Reached(), Reached()
         needed.want(function.outputs)
+        certain.want([t for k, t in enumerate(function.outputs) if call is not None and call.gives(k)])
+        fails = False
         for op in function.get_operations():
             if op in needed.ops:
-                with contextlib.suppress(OpError):          # the branch may not be taken, and says it itself if it is
+                try:
                     inside._visit(op)
-        return inside.infos
+                except InvalidArgumentError:                # the branch may not be taken, and says it itself if it is
+                    fails = fails or op in certain.ops
+                except OpError:
+                    continue
+        return inside.infos, fails
 
     # folding ---------------------------------------------------------------------------------------------------
     def _from_shapes(self, op: Operation, inputs: Sequence[Any]) -> None:
@@ -362,13 +331,8 @@ class _Specializer:
         if not symbolic and not self._cheap(op, inputs):
             return False
         try:
-            arrays = [i.value for i in inputs]
-            if symbolic and callable(opdef.symbolic):
-                values = (opdef.symbolic(*opdef.group(arrays)),)
-            elif symbolic and opdef.scalar is not None:     # the expression itself, on arrays of sizes
-                values = (opdef.scalar(*opdef.group(arrays)),)
-            else:
-                values = opdef.evaluate(arrays, op.attrs)
+            with self.program.space.kept_open():            # how large a value is may not come to be part of the plan
+                values = self._evaluated(op, [i.value for i in inputs], symbolic)
         except InvalidArgumentError:
             return False                       # the run will report it, and only if the operation really runs
         except (TypeError, ValueError, IndexError, ZeroDivisionError):
@@ -379,6 +343,14 @@ class _Specializer:
         for tensor, array in zip(op.outputs, arrays):
             self._know(tensor, array)
         return True
+
+    def _evaluated(self, op: Operation, arrays: list[np.ndarray], symbolic: bool) -> Sequence[Any]:
+        opdef = op.opdef
+        if symbolic and callable(opdef.symbolic):
+            return (opdef.symbolic(*opdef.group(arrays)),)
+        if symbolic and opdef.scalar is not None:           # the expression itself, on arrays of sizes
+            return (opdef.scalar(*opdef.group(arrays)),)
+        return opdef.evaluate(arrays, op.attrs)
 
     def _cheap(self, op: Operation, inputs: Sequence[Any]) -> bool:
         """Folded are integer (shape) computations and small constants; large results are left to kernels."""
@@ -426,15 +398,6 @@ def _is_placeholder(op: Operation) -> bool:
     return op.opdef is not None and op.opdef.placeholder
 
 
-def apply_rule(op: Operation, infos: Sequence[Info | None]) -> list[Sequence[Any] | None]:
-    """The shapes of an operation's outputs by its shape rule, from the `Info` of its inputs.  Raises InvalidArgumentError."""
-    try:
-        result = op.opdef.shape(_Context(op, infos))
-    except MISUSED as error:
-        raise shape_error(op, infos, error) from None
-    return result if type(result) is list else [result] * len(op.outputs)
-
-
 def _is_full(shape: Sequence[Any] | None) -> bool:
     return shape is not None and all(d is not None for d in shape)
 
@@ -467,44 +430,3 @@ def _object_array(items: list[Any]) -> np.ndarray:
     for k, item in enumerate(items):
         out[k] = item
     return out
-
-
-def check_shapes(op: Operation, arrays: Iterable[Any]) -> list[Sequence[Any] | None]:
-    """What the shape rule of an operation says of its outputs for these values, None where it says nothing or compiling does
-    not ask it.  Raises InvalidArgumentError if it refuses them, as compiling does.
-
-    NumPy takes more than TensorFlow, and has other words for what it refuses.
-    """
-    return [None] * len(op.outputs) if op.opdef is not None and op.opdef.dynamic else told_shapes(op, arrays)
-
-
-def told_shapes(op: Operation, arrays: Iterable[Any]) -> list[Sequence[Any] | None]:
-    """The same of any operation."""
-    opdef = op.opdef
-    if opdef is None or opdef.shape is None or opdef.calls:
-        return [None] * len(op.outputs)
-    return apply_rule(op, [Info(t.dtype.base_dtype, a.shape, a if a.dtype.kind in "iu" and a.size <= PIN_LIMIT else None)
-                    for t, a in zip(op.inputs, map(np.asarray, arrays))])
-
-
-def shape_error(op: Operation, infos: Sequence[Info | None], error: Exception) -> InvalidArgumentError:
-    """A shape conflict that the run's feeds bring out, as TensorFlow's class."""
-    return incompatible(op, [None if i is None else [sizes.hint_of(d) for d in i.shape] for i in infos], error)
-
-
-def incompatible(op: Operation, shapes: Sequence[Any], error: Exception | None) -> InvalidArgumentError:
-    """InvalidArgumentError for an operation whose inputs do not go together, in TensorFlow's words."""
-    listed = ["?" if s is None else "[" + ",".join(map(str, s)) + "]" for s in shapes]
-    if op.opdef.assigns:
-        message = f"Assign requires shapes of both tensors to match. lhs shape= {listed[0]} rhs shape= {listed[1]}"
-    elif (op.opdef.scalar is not None or op.opdef.shape is shape_rules.broadcast) and len(listed) == 2:
-        message = f"Incompatible shapes: {listed[0]} vs. {listed[1]}"
-    elif op.type == "MatMul" and all(s is not None and len(s) == 2 for s in shapes):
-        message = f"Matrix size-incompatible: In[0]: {listed[0]}, In[1]: {listed[1]}"
-    elif op.type.startswith("BatchMatMul") and all(s is not None and len(s) > 1 for s in shapes):
-        adjoint = int(op.attrs["adj_x"]), int(op.attrs["adj_y"])
-        inner = shapes[0][-1 - adjoint[0]], shapes[1][-2 + adjoint[1]]
-        message = f"In[0] mismatch In[1] shape: {inner[0]} vs. {inner[1]}: {listed[0]} {listed[1]} {adjoint[0]} {adjoint[1]}"
-    else:
-        message = f"{error} with input shapes {', '.join(listed)}"
-    return InvalidArgumentError(None, op, message)

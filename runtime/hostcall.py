@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jitgraph.compiler.infer import MISUSED, check_shapes, incompatible, told_shapes
 from jitgraph.compiler.open_variables import shapes_hold, uninitialized
-from jitgraph.compiler.specialize import MISUSED, check_shapes, incompatible, told_shapes
 from jitgraph.graph import errors, shapes
 from jitgraph.graph.build import group_inputs
 from jitgraph.graph.operation import Operation

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from jitgraph.compiler.divide import ChoiceCall, LoopCall, divided
+from jitgraph.compiler.infer import check_shapes
 from jitgraph.compiler.lower import is_given, missing_feed, state_inputs
 from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
 from jitgraph.compiler.prune import is_idle, must_be_fed
-from jitgraph.compiler.specialize import check_shapes
 from jitgraph.graph import shape_rules
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor

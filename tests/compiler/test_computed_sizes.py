@@ -95,3 +95,55 @@ def test_zeros_like_sizes_are_numbers(tf):
     with tf.Session(jit="always") as session:
         for n in (2, 5):
             assert [a.tolist() for a in session.run(like, {x: np.ones((n, 4))})] == [[0, 0], [1, 1]]
+
+
+# what is computed of the shape [n, 4] and is a shape itself, or a part of one
+SIZES = {
+    "transpose": lambda tf, s: tf.reshape(tf.transpose([[1, 2], s]), [-1]),
+    "range": lambda tf, s: tf.range(s[0], s[0] + 3),
+    "where": lambda tf, s: tf.where([True, False], s, s + 1),
+    "where_v2": lambda tf, s: tf.where_v2([[True], [False]], s, s + 1)[1],
+    "add_n": lambda tf, s: tf.add_n([s, s, [1, 1]]),
+    "square": lambda tf, s: tf.square(s),
+    "cumsum": lambda tf, s: tf.cumsum(s),
+    "pad": lambda tf, s: tf.pad(s, [[1, 0]], constant_values=0),
+    "broadcast_to": lambda tf, s: tf.broadcast_to(s[:1], [2]),
+    "less": lambda tf, s: tf.where(tf.less(s, s + 1), s, [1, 1]),
+    "greater_equal": lambda tf, s: tf.where(tf.greater_equal(s, s), s, [1, 1]),
+}
+
+
+@pytest.mark.parametrize("name", list(SIZES))
+def test_arithmetic_of_sizes_is_no_end_of_a_plan(tf, name):
+    x = tf.placeholder(tf.float32, [None, 4])
+    sizes = SIZES[name](tf, tf.shape(x))
+    filled = tf.fill(sizes, 2.0) * 3.0
+    with tf.Session(jit="always") as session, tf.Session(jit="off") as reference:
+        for rows in (3, 5):
+            feeds = {x: np.zeros((rows, 4))}
+            assert session.run(filled, feeds).shape == tuple(reference.run(sizes, feeds))
+        plan, = session.plans
+        assert not any(compiled.program.rest for compiled in plan.compiled)
+
+
+def test_the_gradient_of_a_tile_by_sizes_is_one_program(tf):
+    x, y = tf.placeholder(tf.float32, [None, 4]), tf.placeholder(tf.float32, [None, None])
+    gradient, = tf.gradients(tf.square(tf.tile(x, [1, tf.shape(y)[1]])), x)
+    with tf.Session(jit="always") as session:
+        assert (session.run(gradient, {x: np.ones((3, 4)), y: np.ones((2, 5))}) == 10).all()
+        plan, = session.plans
+        assert not any(compiled.program.rest for compiled in plan.compiled)
+
+
+@pytest.mark.parametrize("name", ["tile", "broadcast_to", "pad", "fill"])
+def test_a_constant_stretched_to_a_batch_holds_for_every_batch(tf, name):
+    x = tf.placeholder(tf.float32, [None, 2])
+    rows = tf.shape(x)[0]
+    stretched = {"tile": lambda: tf.tile([[1.0, 2.0]], [rows, 1]), "broadcast_to": lambda: tf.broadcast_to([[1.0, 2.0]], [rows, 2]),
+                 "pad": lambda: tf.pad([[1.0, 2.0]], [[0, rows - 1], [0, 0]]), "fill": lambda: tf.fill([rows, 2], 1.0)}[name]()
+    total = stretched + x
+    with tf.Session(jit="always") as session:
+        for n in (3, 5, 7, 9):
+            assert session.run(total, {x: np.ones((n, 2))})[0].tolist() in ([2, 3], [2, 2])
+        plan, = session.plans
+        assert len(plan.compiled) == 1

@@ -101,3 +101,26 @@ def test_an_array_without_elements_has_no_shape_to_stack(tf, jit):
     _, array = tf.while_loop(lambda k, a: k < 0, lambda k, a: (k + 1, a.write(k, x[0])), [0, array])
     with tf.Session(jit=jit) as session, pytest.raises(tf.errors.UnimplementedError, match="zero-size"):
         session.run(array.stack(), {x: np.zeros((0, 2))})
+
+
+def test_a_branch_that_can_only_fail_has_no_say(tf):
+    """tf.contrib.crf squeezes sequences of one step in a branch of its own, which longer ones never take."""
+    x, lengths = tf.placeholder(tf.float32, [None, None, 3]), tf.placeholder(tf.int32, [None])
+    labels = tf.placeholder(tf.int32, [None, None])
+    likelihood, transitions = tf.contrib.crf.crf_log_likelihood(x, labels, lengths, tf.ones([3, 3]))
+    fetches = [likelihood, *tf.gradients(likelihood, [x, transitions])]
+    feeds = [{x: np.sin(np.arange(2 * t * 3)).reshape(2, t, 3), labels: np.arange(2 * t).reshape(2, t) % 3,
+              lengths: [t, (t + 1) // 2]} for t in (5, 3, 1)]
+    _, programs = _run(tf, fetches, feeds)
+    assert not any(program.rest for program in programs)
+
+
+def test_a_branch_that_fails_says_so_where_it_is_taken(tf):
+    x, flag = tf.placeholder(tf.float32, [None, 2]), tf.placeholder(tf.bool, [])
+    y = tf.cond(flag, lambda: x[:, 0], lambda: tf.squeeze(x, [0])) * 2.0
+    with tf.Session(jit="always") as session:
+        assert session.run(y, {x: [[1, 2], [3, 4]], flag: True}).tolist() == [2, 6]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="squeeze"):
+            session.run(y, {x: [[1, 2], [3, 4]], flag: False})
+        assert session.run(y, {x: [[1, 2]], flag: False}).tolist() == [2, 4]
+        assert session.run(y, {x: [[1, 2], [3, 4], [5, 6]], flag: True}).tolist() == [2, 6, 10]

@@ -10,7 +10,7 @@ import os
 import numpy as np
 import pytest
 
-from jitgraph.compiler.specialize import Info, apply_rule
+from jitgraph.compiler.infer import Info, apply_rule
 from jitgraph.graph import dtypes
 
 from . import harness

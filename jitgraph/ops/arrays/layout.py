@@ -82,7 +82,7 @@ def _transpose_samples(rng: Any, dtype: Any) -> list:
 
 
 @op("Transpose(x: T, perm: Tperm) -> y: T", Tperm=INDEX, shape=_transposed, lower=_lower_transpose,
-    constant=constant_rules.by_value, samples=_transpose_samples)
+    constant=constant_rules.by_value, symbolic=True, samples=_transpose_samples)
 def _transpose(x, perm):
     """Dimension i of the result is dimension perm[i] of `x`."""
     return _transpose_value(x, perm)
@@ -349,7 +349,7 @@ def _broadcast_to_samples(rng: Any, dtype: Any) -> list:
 
 
 @op("BroadcastTo(input: T, shape: Tidx) -> output: T", Tidx=INDEX, shape=_broadcast_to_shape, lower=_lower_broadcast_to,
-    samples=_broadcast_to_samples)
+    symbolic=True, samples=_broadcast_to_samples)
 def broadcast_to(input, shape):
     """The input stretched to `shape` by the rules of broadcasting."""
     sizes = stated_sizes(shape)

@@ -70,7 +70,7 @@ def _pad_samples(rng: Any, dtype: Any) -> list:
 
 
 @op("Pad(input: T, paddings: Tpaddings) -> output: T", Tpaddings=_PADDINGS, shape=_padded, lower=_lower_pad,
-    samples=_pad_samples)
+    samples=_pad_samples, symbolic=lambda input, paddings: _pad_value(input, paddings, 0))
 def _pad(input, paddings):
     """The input with zeros around it: paddings[i] = (before, after) for dimension i."""
     return _pad_value(input, paddings, b"" if input.dtype == object else 0)

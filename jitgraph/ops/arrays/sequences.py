@@ -59,6 +59,17 @@ def _lower_range(b: Any, start: Any, limit: Any, delta: Any) -> Any:
     return b.iota((count,), 0, dtype) * b.const(bounds[2], dtype) + b.const(bounds[0], dtype)
 
 
+def _symbolic_range(start: Any, limit: Any, delta: Any) -> np.ndarray:
+    """The numbers, if how many there are does not depend on the run.  Raises TypeError where it does."""
+    bounds = [value.item() for value in (start, limit, delta)]
+    count = _count(*bounds, real=False)
+    if not isinstance(count, int):
+        raise TypeError("how many numbers there are depends on the run")
+    found = np.empty(count, object)
+    found[:] = [bounds[0] + k * bounds[2] for k in range_(count)]
+    return found
+
+
 def _ranged(start: Any, limit: Any, delta: Any) -> Any:
     dtype = np.asarray(start).dtype
     real = dtype.kind not in "iu"
@@ -78,7 +89,7 @@ def _ranged(start: Any, limit: Any, delta: Any) -> Any:
     samples=lambda rng, dtype: [[np.asarray(v, dtype) for v in bounds]
                                 for bounds in ((0, 5, 1), (2, 9, 3), (5, 0, -2), (3, 3, 1))],
     reference=lambda start, limit, delta: np.arange(start, limit, delta, dtype=start.dtype), constant=constant_rules.by_value,
-    static=True)
+    static=True, symbolic=_symbolic_range)
 def _range(start, limit, delta):
     """The numbers from `start` up to `limit` (not included) in steps of `delta`."""
     try:
@@ -204,7 +215,7 @@ _SCAN = "(x: T, axis: Tidx; exclusive: bool = False, reverse: bool = False) -> o
 
 
 @op("Cumsum" + _SCAN, T=NUMBERS, Tidx=INDEX, shape=shape_rules.same_as_input, lower=_lower_scan("add"),
-    samples=_scan_samples, constant=constant_rules.by_value)
+    samples=_scan_samples, constant=constant_rules.by_value, symbolic=True)
 def _cumsum(x, axis, exclusive, reverse):
     """Running sums along `axis`."""
     return _scanned(np.add.accumulate, 0, x, axis, exclusive, reverse)

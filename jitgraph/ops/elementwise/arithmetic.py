@@ -128,7 +128,7 @@ def _(op, grad):
     return [back.to_x(multiply_no_nan(grad, conj(y))), back.to_y(multiply_no_nan(conj(x), grad))]
 
 
-@elementwise("Square(x: T) -> y: T", T=SIGNED, reference=np.square, constant=constant_rules.by_value)
+@elementwise("Square(x: T) -> y: T", T=SIGNED, reference=np.square, constant=constant_rules.by_value, symbolic=True)
 def square(x):
     """``x * x``."""
     return x * x

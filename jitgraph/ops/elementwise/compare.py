@@ -1,6 +1,8 @@
 """Comparison, logic, bits, and the choice between two tensors (``Select``)."""
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,12 +59,12 @@ def _equality_value(function: Any, x: Any, y: Any, incompatible_shape_error: boo
         return np.asarray(function is np.not_equal)
 
 
-def _certainly_equal(x: Any, y: Any) -> np.ndarray:
-    """Whether sizes that have no number yet are equal, in all runs or in none.  Raises TypeError where that depends on the run."""
+def _certainly(compare: Callable[[Any, int], Any], x: Any, y: Any) -> np.ndarray:
+    """What a comparison of sizes that have no number yet gives, in all runs.  Raises TypeError where that depends on the run."""
     differences = np.asarray(x.astype(object) - y.astype(object))
     if not all(isinstance(d, int) for d in differences.flat):
-        raise TypeError("whether these sizes are equal depends on the run")
-    return np.asarray(differences == 0, bool)
+        raise TypeError("which of these sizes is larger depends on the run")
+    return np.asarray(compare(differences, 0), bool)
 
 
 _EQUALITY = "(x: T, y: T; incompatible_shape_error: bool = True) -> z: bool"
@@ -70,7 +72,7 @@ _EQUALITY = "(x: T, y: T; incompatible_shape_error: bool = True) -> z: bool"
 
 @op("Equal" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.eq),
     grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x == y, constant=constant_rules.by_value, static=True,
-    symbolic=_certainly_equal)
+    symbolic=functools.partial(_certainly, np.equal))
 def _equal(x, y, incompatible_shape_error):
     """Whether x and y are equal, with broadcasting."""
     return _equality_value(np.equal, x, y, incompatible_shape_error)
@@ -78,7 +80,7 @@ def _equal(x, y, incompatible_shape_error):
 
 @op("NotEqual" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.ne),
     grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x != y, constant=constant_rules.by_value, static=True,
-    symbolic=lambda x, y: ~_certainly_equal(x, y))
+    symbolic=functools.partial(_certainly, np.not_equal))
 def _not_equal(x, y, incompatible_shape_error):
     """Whether x and y differ, with broadcasting."""
     return _equality_value(np.not_equal, x, y, incompatible_shape_error)
@@ -94,28 +96,29 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     return _not_equal(x, y, name=name)
 
 
-@elementwise("Less(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.less, constant=constant_rules.by_value)
+@elementwise("Less(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.less, constant=constant_rules.by_value,
+             symbolic=functools.partial(_certainly, np.less))
 def less(x, y):
     """Where ``x < y``, with broadcasting."""
     return prim.lt(x, y)
 
 
 @elementwise("LessEqual(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.less_equal,
-             constant=constant_rules.by_value)
+             constant=constant_rules.by_value, symbolic=functools.partial(_certainly, np.less_equal))
 def less_equal(x, y):
     """Where ``x <= y``, with broadcasting."""
     return prim.le(x, y)
 
 
 @elementwise("Greater(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.greater,
-             constant=constant_rules.by_value)
+             constant=constant_rules.by_value, symbolic=functools.partial(_certainly, np.greater))
 def greater(x, y):
     """Where ``x > y``, with broadcasting."""
     return prim.gt(x, y)
 
 
 @elementwise("GreaterEqual(x: T, y: T) -> z: bool", T=REALS, grad=NOT_DIFFERENTIABLE, reference=np.greater_equal,
-             constant=constant_rules.by_value)
+             constant=constant_rules.by_value, symbolic=functools.partial(_certainly, np.greater_equal))
 def greater_equal(x, y):
     """Where ``x >= y``, with broadcasting."""
     return prim.ge(x, y)
@@ -261,7 +264,7 @@ def _select_samples(rng, dtype):
     samples=_select_samples, renamed={"x": "t", "y": "e"},
     reference=lambda condition, t, e: np.where(condition if condition.ndim in (0, t.ndim)
                                                else condition.reshape(-1, *[1] * (t.ndim - 1)), t, e),
-    constant=constant_rules.by_value)
+    constant=constant_rules.by_value, symbolic=True)
 def select(condition, t, e):
     """Elements of t where `condition` is true, of e elsewhere; a vector condition chooses rows."""
     if np.ndim(condition) == 1 and np.ndim(t) > 1:
@@ -284,7 +287,7 @@ def _lower_select_v2(b: Any, condition: Any, t: Any, e: Any) -> Any:
 
 @op("SelectV2(condition: bool, t: T, e: T) -> output: T", shape=shape_rules.broadcast, lower=_lower_select_v2,
     samples=lambda rng, dtype: [[draw(rng, c.shape, bool), t, e] for c, t, e in between(-3, 3, 3)(rng, dtype)],
-    reference=np.where)
+    reference=np.where, symbolic=True)
 def select_v2(condition, t, e):
     """Elements of t where `condition` is true, of e elsewhere; all three broadcast."""
     return np.where(condition, t, e)
