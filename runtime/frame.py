@@ -410,9 +410,10 @@ def _plain_strides(shape: Sequence[int]) -> list[int]:
 
 
 def _strided(array: np.ndarray, shape: Sequence[int], strides: Sequence[int], offset: int) -> np.ndarray:
-    if array.dtype == object:
-        flat = array.reshape(-1)[offset:]
-    else:
-        flat = array.reshape(-1)[offset:] if array.size else array.reshape(-1)
-    view = np.lib.stride_tricks.as_strided(flat, shape, [s * flat.itemsize for s in strides], writeable=False)
-    return view
+    if array.dtype.kind in "biufc" and array.size and array.flags.c_contiguous:         # the short way
+        size = array.itemsize
+        view: np.ndarray = np.ndarray(shape, array.dtype, array, offset * size, [s * size for s in strides])
+        view.flags.writeable = False
+        return view
+    flat = array.reshape(-1)[offset:] if array.size else array.reshape(-1)
+    return np.lib.stride_tricks.as_strided(flat, shape, [s * flat.itemsize for s in strides], writeable=False)

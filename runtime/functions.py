@@ -78,6 +78,7 @@ def no_value(output: Tensor) -> np.ndarray:
     """What an operation gives for an output that nobody asks for."""
     dtype = output.dtype.base_dtype
     zero: np.ndarray = np.zeros((), object if dtype.name == "string" else dtype.as_numpy_dtype)
+    zero.flags.writeable = False
     return np.broadcast_to(zero, [d or 0 for d in output._shape]) if output._shape else zero        # which takes no memory
 
 
@@ -181,6 +182,7 @@ class LoopCaller(Caller):
         super().__init__(call, state)
         self.cond, self.body, self.fixed = self.functions
         self.sources, self.ahead = call.sources, None
+        self.nothing: dict[int, np.ndarray] = {}            # number of an output that nobody asks for -> what stands for it
         self.counted: dict[int, ScalarFunction] = {}        # number of a fetch -> what the host computes instead
         if state.machine is None:
             self.steps = LoopSteps(call.division, state)
@@ -274,7 +276,9 @@ class LoopCaller(Caller):
             return value
         output = self.op.outputs[k]
         if value is None:                           # it stands for a variable, or nobody asks for it
-            return no_value(output)
+            if k not in self.nothing:
+                self.nothing[k] = no_value(output)
+            return self.nothing[k]
         if self.call.invariant[k] and not output._consumers and not self.op.graph.is_fetchable(output):
             return value
         return value.copy()

@@ -150,7 +150,16 @@ class Table:
         self.binding, self.outputs, self.taken, self.states, self.results = binding, outputs, taken, states, results
         self.stored = stored
         self.slots = np.array([*outputs, *taken, *states], np.int64)
-        left = sum(self._nbytes(slot) for slot, kept in outputs.items() if kept)
+        numbers, compiled = binding.numbers, binding.compiled
+        self.nbytes = {slot: numbers[compiled.slot_bytes[slot]] for slot in outputs}
+        # columns of the table of addresses: of outputs that have two places in turn, with the bytes of a place; of states that an
+        # iteration changes, with those of what changes them
+        place = {slot: n for n, slot in enumerate(self.slots.tolist())}
+        turning = [slot for slot, kept in outputs.items() if not kept]
+        following = [(place[slot], place[source]) for slot, (_, source) in states.items() if source is not None]
+        self.turning = [place[slot] for slot in turning], [self.nbytes[slot] for slot in turning]
+        self.following = [after for after, _ in following], [source for _, source in following]
+        left = sum(self.nbytes[slot] for slot, kept in outputs.items() if kept)
         self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
 
     @staticmethod
@@ -194,28 +203,42 @@ class Table:
 
     def _execute(self, frame: Frame, given: tuple[list[Any], list[Column], int]) -> tuple[list[Column], dict[int, Column]]:
         values, taken, count = given
-        rounds = np.arange(count)
         columns: dict[int, Column] = {}
-        places: dict[int, np.ndarray] = {}
         before: dict[int, Column] = {}
+        firsts: list[int] = []              # for each of `slots` the address for the first iteration ...
+        strides: list[int] = []             # ... and how much further on that of each further one is
+        scattered: list[tuple[int, np.ndarray]] = []        # (number of the slot, its addresses) of what does not lie in one array
         for k, kept in self.outputs.items():
             variable = self.stored.get(k)
             # one more, for the value before the first iteration, unless that has another shape
             ahead = variable is not None and np.shape(values[variable]) == self.binding.shapes[k]
             block, address = frame.block(k, count + ahead if kept else 2)
-            places[k] = address + (rounds + ahead if kept else rounds % 2) * self._nbytes(k)
-            columns[k] = block[ahead:]
+            firsts.append(address + self.nbytes[k] if ahead else address)
+            strides.append(self.nbytes[k] if kept else 0)
+            columns[k] = block[1:] if ahead else block
             if variable is not None and ahead:
                 block[0] = values[variable]
                 before[variable] = block[:-1]
         for k, number in self.taken.items():
-            columns[k], places[k] = _placed(taken[number])
-        first = {k: self._array(k, values[variable]) for k, (variable, _) in self.states.items()}
-        for k, (_, source) in self.states.items():      # in the order of `slots`, as above
-            places[k] = np.full(count, address_of(first[k]))
-            if source is not None:
-                places[k][1:] = places[source][:-1]
-        frame.run_rounds(self.slots, np.array([*places.values()], np.int64).reshape(-1, count).T.copy())
+            columns[k], addresses = _placed(taken[number])
+            if isinstance(addresses, np.ndarray):
+                scattered.append((len(firsts), addresses))
+                addresses = 0, 0
+            firsts.append(addresses[0])
+            strides.append(addresses[1])
+        begun = [self._array(k, values[variable]) for k, (variable, _) in self.states.items()]
+        firsts += map(address_of, begun)
+        strides += [0] * len(begun)
+        table = np.arange(count)[:, None] * np.array(strides, np.int64) + np.array(firsts, np.int64)
+        turning, nbytes = self.turning
+        if turning:
+            table[1::2, turning] += nbytes
+        for place, rows in scattered:
+            table[:, place] = rows
+        following, sources = self.following
+        if following:
+            table[1:, following] = table[:-1, sources]
+        frame.run_rounds(self.slots, table)
         return [self._own(k, columns[k], count) for k in self.results], before
 
     def _array(self, slot: int, value: Any) -> np.ndarray:
@@ -227,18 +250,15 @@ class Table:
             return np.array(column)
         return column if self.outputs[slot] else [*[None] * (count - 1), np.array(column[(count - 1) % 2])[()]]
 
-    def _nbytes(self, slot: int) -> int:
-        return self.binding.numbers[self.binding.compiled.slot_bytes[slot]]
 
-
-def _placed(column: Column) -> tuple[Column, np.ndarray]:
-    """(the column as kernels read it, the address of each of its rows)"""
+def _placed(column: Column) -> tuple[Column, np.ndarray | tuple[int, int]]:
+    """(the column as kernels read it, the address of each of its rows, or that of the first and how far they are apart)"""
     if not isinstance(column, np.ndarray):
         column = [np.asarray(a, order="C") for a in column]
-        return column, np.array([address_of(a) for a in column])
+        return column, np.array([address_of(a) for a in column], np.int64)
     if not column[0].flags.c_contiguous:
         column = np.ascontiguousarray(column)
-    return column, address_of(column) + np.arange(len(column)) * column.strides[0]
+    return column, (address_of(column), column.strides[0])
 
 
 def _is_native(binding: Binding) -> bool:
