@@ -160,7 +160,7 @@ class Elements:
 
     def __init__(self, elements: PersistentList | None, element_shape: Any = None, rows: np.ndarray | None = None):
         self._list, self._rows = elements, rows
-        self.element_shape = element_shape      # of the element written last
+        self.element_shape = element_shape      # of the element written last, None where none is
 
     @staticmethod
     def missing(size: int) -> Elements:
@@ -186,7 +186,7 @@ class Elements:
 
     def is_empty(self) -> bool:
         """Whether nothing was written."""
-        return self._rows is None and all(e is None for e in self.list.items())
+        return self.element_shape is None
 
     def part(self, indices: Any) -> Any:
         """The elements at indices that follow one another, a list or a part of one array; None where one was not written."""
