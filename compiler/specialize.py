@@ -351,7 +351,7 @@ class _Specializer:
                 values = (opdef.scalar(*opdef.group(arrays)),)
             else:
                 values = opdef.evaluate(arrays, op.attrs)
-        except InvalidArgumentError:
+        except OpError:
             return False                       # the run will report it, and only if the operation really runs
         except (TypeError, ValueError, IndexError, ZeroDivisionError):
             return False
@@ -414,8 +414,19 @@ def apply_rule(op: Operation, infos: Sequence[Info | None]) -> list[Sequence[Any
     try:
         result = op.opdef.shape(_Context(op, infos))
     except MISUSED as error:
-        raise shape_error(op, infos, error) from None
+        raise shape_error(op, infos, _with_numbers(op, infos) or error) from None
     return result if type(result) is list else [result] * len(op.outputs)
+
+
+def _with_numbers(op: Operation, infos: Sequence[Info | None]) -> Exception | None:
+    """What a shape rule says of the sizes of this run, where it refused symbols that stand for them."""
+    if not any(i is not None and any(isinstance(d, sizes.Size) for d in i.shape) for i in infos):
+        return None
+    try:
+        op.opdef.shape(_Context(op, [i and i._replace(shape=tuple(map(sizes.hint_of, i.shape))) for i in infos]))
+    except MISUSED as error:
+        return error
+    return None
 
 
 def _merged(shape: Sequence[Any] | None, static: tuple[int | None, ...] | None) -> Sequence[Any] | None:

@@ -131,6 +131,8 @@ def check(op: Operation, arrays: Sequence[Any]) -> None:
             op.opdef.value(*arrays, **op.opdef.arguments(op.opdef.value, op.attrs))
     except errors.OpError as error:
         raise located(error, op) from None
+    except (ValueError, IndexError) as error:
+        raise incompatible(op, [np.shape(a) for a in arrays], error) from error
 
 
 def call_on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State,
