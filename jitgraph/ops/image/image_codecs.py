@@ -37,19 +37,30 @@ def _pillow() -> Any:
     return PIL.Image
 
 
+_STARTS = {"PNG": b"\x89PNG\r\n\x1a\n", "JPEG": b"\xff\xd8\xff", "GIF": b"GIF8", "BMP": b"BM"}
+
+
 # -- decoding ----------------------------------------------------------------------------------------------------------
 
 def _opened(contents: Any, formats: tuple[str, ...], what: str) -> Any:
     if np.ndim(contents):
         raise invalid(f"contents must be scalar, got shape {list(np.shape(contents))}")
     data = np.asarray(contents, object).item()
+    pillow = _pillow()
     try:
-        image = _pillow().open(io.BytesIO(data), formats=formats)
+        image = pillow.open(io.BytesIO(data), formats=formats)
         image.load()
     except ImportError:
         raise
+    except pillow.UnidentifiedImageError:
+        kind = next((kind for kind, start in _STARTS.items() if data.startswith(start) and kind in formats), None)
+        if kind is not None:
+            raise invalid(f"Invalid {kind} header, data size {len(data)}") from None
+        shown = "empty file" if not data else "unknown format starting with '" + data[:16].decode("latin1") + "'"
+        raise invalid(f"Expected image ({', '.join(formats)}), got {shown}") from None
     except Exception as error:
-        raise invalid(f"Invalid {what} data, size {len(data)} ({error})") from None
+        raise invalid(f"Invalid {what} data or crop window, data size {len(data)} ({error})" if what == "JPEG" else
+                      f"Invalid {what} data, size {len(data)} ({error})") from None
     return image
 
 
@@ -131,7 +142,7 @@ def _png_samples(rng, dtype):
 def _decode_png(contents, channels, dtype):
     """The pixels of a PNG (or JPEG, or GIF of one frame) file."""
     _check_channels(channels, (0, 1, 3, 4))
-    image = _opened(contents, ("PNG", "JPEG", "GIF"), "PNG")
+    image = _opened(contents, ("JPEG", "PNG", "GIF"), "PNG")
     return _as_kind(_pixels(image, channels), dtype)
 
 
