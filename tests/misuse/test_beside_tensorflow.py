@@ -1,6 +1,6 @@
-"""Programs that misuse things raise the class of error that TensorFlow does: here estimators, datasets, layers, losses, training and
-cells; in `runs` what a run is given, there with TensorFlow's words and variables that stay as they were; in `flows` control flow,
-loops of cells, decoders, elements that change, damaged files, columns and hooks."""
+"""Programs that misuse things raise the class of error that TensorFlow does: here estimators, datasets, layers, losses, training
+and cells; in `runs` what a run is given, there with the words of TensorFlow, and variables that stay as they were; in `flows`
+control flow, loops of cells, decoders, elements that change, damaged files, columns and hooks."""
 from pathlib import Path
 
 import pytest
