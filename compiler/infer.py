@@ -62,8 +62,19 @@ def apply_rule(op: Operation, infos: Sequence[Info | None]) -> list[Sequence[Any
     try:
         result = op.opdef.shape(Context(op, infos))
     except MISUSED as error:
-        raise shape_error(op, infos, error) from None
+        raise shape_error(op, infos, _with_numbers(op, infos) or error) from None
     return result if type(result) is list else [result] * len(op.outputs)
+
+
+def _with_numbers(op: Operation, infos: Sequence[Info | None]) -> Exception | None:
+    """What a shape rule says of the sizes of this run, where it refused symbols that stand for them."""
+    if not any(i is not None and any(isinstance(d, sizes.Size) for d in i.shape) for i in infos):
+        return None
+    try:
+        op.opdef.shape(Context(op, [i and i._replace(shape=tuple(map(sizes.hint_of, i.shape))) for i in infos]))
+    except MISUSED as error:
+        return error
+    return None
 
 
 def check_shapes(op: Operation, arrays: Iterable[Any]) -> list[Sequence[Any] | None]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from jitgraph.graph import dtypes
 from jitgraph.graph.build import group_inputs
-from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.graph.errors import InvalidArgumentError, OpError
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
@@ -147,7 +147,10 @@ class _Lowering:
             return
         refs = state_inputs(op)
         if refs:
-            self._on_state(op, refs)
+            try:
+                self._on_state(op, refs)
+            except MISUSED as error:
+                raise shape_error(op, [self.infos.get(t) for t in op.inputs], error) from None
             return
         terms = self.program.early.get(op)
         if terms is not None and terms.tensor in self.values:
@@ -208,7 +211,7 @@ class _Lowering:
                 results = opdef.on_device(self.b, *grouped, **opdef.arguments(opdef.on_device, attrs))
             else:
                 results = opdef.lower(self.b, *grouped, **opdef.arguments(opdef.lower, attrs))
-        except NotImplementedError:
+        except (NotImplementedError, OpError):     # what the operation refuses, the host says, and only if it really runs
             results = NotImplemented
         if results is not NotImplemented:
             flat = _flatten(results)

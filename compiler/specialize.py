@@ -333,7 +333,7 @@ class _Specializer:
         try:
             with self.program.space.kept_open():            # how large a value is may not come to be part of the plan
                 values = self._evaluated(op, [i.value for i in inputs], symbolic)
-        except InvalidArgumentError:
+        except OpError:
             return False                       # the run will report it, and only if the operation really runs
         except (TypeError, ValueError, IndexError, ZeroDivisionError):
             return False

@@ -131,6 +131,8 @@ def check(op: Operation, arrays: Sequence[Any]) -> None:
             op.opdef.value(*arrays, **op.opdef.arguments(op.opdef.value, op.attrs))
     except errors.OpError as error:
         raise located(error, op) from None
+    except MISUSED as error:
+        raise incompatible(op, [np.shape(a) for a in arrays], error) from error
 
 
 def call_on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], state: State,
@@ -160,7 +162,7 @@ def _on_state(op: Operation, refs: dict[int, Operation], others: Iterable[Any], 
         written = [*zip(refs.values(), _new_values(op, refs, arrays, state))]
     except errors.OpError as error:
         raise located(error, op) from None
-    except (ValueError, IndexError) as error:
+    except MISUSED as error:
         raise incompatible(op, [() if a is None else np.shape(a) for a in arrays], error) from error
     for variable, value in written:
         state.assign(variable, value)

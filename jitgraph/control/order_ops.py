@@ -42,8 +42,8 @@ def group(*inputs: Any, name: str | None = None, **kwargs: Any) -> Operation:
     """
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
-    flat = [item for item in _flat(inputs) if item is not None]
-    with name_scope(name, "group_deps", flat) as scope:
+    flat = _flat(inputs)
+    with name_scope(name, "group_deps", [item for item in flat if item is not None]) as scope:
         if not flat:
             return no_op(name=scope)
         by_device: dict[str, list] = {}

@@ -295,7 +295,8 @@ class Dataset:
         """The elements for which `predicate` gives True.  Raises ValueError if it gives no bool scalar."""
         function = self._function(predicate, "filter")
         if not structure.are_compatible(function.spec, structure.tensor_structure(dtypes.bool_, [])):
-            raise ValueError("`predicate` must return a scalar boolean tensor.")
+            raise ValueError("`predicate` return type must be convertible to a scalar boolean tensor. Was "
+                             f"{function.spec}.")
         tensor = raw.FilterDataset(self._variant_tensor, function.captured, predicate=function.graph, **self._flat())
         return self._made(tensor, None, function)
 

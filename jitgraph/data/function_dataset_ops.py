@@ -54,7 +54,7 @@ def flat_map_dataset(input_dataset, f):
             "f: func, ...)")
 def interleave_dataset(input_dataset, cycle_length, block_length, f):
     """The elements of several datasets that a function makes, in turn."""
-    return function_host.Interleaved(input_dataset, f, parallel_calls(cycle_length), block_length)
+    return function_host.Interleaved(input_dataset, f, parallel_calls(cycle_length, "cycle_length"), block_length)
 
 
 @dataset_op("ParallelInterleaveDatasetV2(input_dataset: variant, other_arguments: [Targuments], cycle_length: int64, "
@@ -62,7 +62,7 @@ def interleave_dataset(input_dataset, cycle_length, block_length, f):
 def parallel_interleave_dataset_v2(input_dataset, cycle_length, block_length, num_parallel_calls, f):
     """InterleaveDataset, for several datasets at a time."""
     parallel_calls(num_parallel_calls)
-    return function_host.Interleaved(input_dataset, f, parallel_calls(cycle_length), block_length)
+    return function_host.Interleaved(input_dataset, f, parallel_calls(cycle_length, "cycle_length"), block_length)
 
 
 @dataset_op("ParallelInterleaveDataset(input_dataset: variant, other_arguments: [Targuments], cycle_length: int64, "

@@ -43,7 +43,7 @@ class OptionsBase:
         Raises ValueError if an option is set to different values, TypeError for options of another kind.
         """
         if type(self) is not type(options):
-            raise TypeError(f"Incompatible options type: {type(self)!r} vs {type(options)!r}")
+            raise TypeError(f"Incompatible options type: {type(options)!r} vs {type(self)!r}")
         merged, default = type(self)(), type(self)()
         for name in self._types:
             one, other, unset = getattr(self, name), getattr(options, name), getattr(default, name)

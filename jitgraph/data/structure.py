@@ -82,8 +82,11 @@ def flatten_up_to(shallow: Any, deep: Any) -> list:
     """The parts of `deep` where `shallow` has leaves."""
     if not is_nested(shallow):
         return [deep]
-    if not is_nested(deep) or len(deep) != len(shallow):
+    if not is_nested(deep) or len(deep) != len(shallow) or isinstance(deep, Mapping) != isinstance(shallow, Mapping):
         raise TypeError(f"If shallow structure is a sequence, input must also be a sequence of {len(shallow)} parts. Input: {deep}")
+    if isinstance(shallow, Mapping) and set(shallow) != set(deep):
+        raise ValueError(f"The two structures don't have the same keys. Input structure has keys {list(deep)}, while shallow "
+                         f"structure has keys {list(shallow)}.")
     found: list = []
     for part, inner in zip(_parts(shallow), _parts(deep)):
         found.extend(flatten_up_to(part, inner))

@@ -142,10 +142,10 @@ def ordered_calls(session: Session, call: Callable[[Element], list], take: Take,
     return ordered
 
 
-def parallel_calls(number: int) -> int:
+def parallel_calls(number: int, what: str = "num_parallel_calls") -> int:
     """How many threads a program asks for; one per core where it leaves the number to us."""
     if number == AUTOTUNE:
         return os.cpu_count() or 1
     if number < 1:
-        raise errors.InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
+        raise errors.InvalidArgumentError(None, None, f"{what} must be greater than zero.")
     return number

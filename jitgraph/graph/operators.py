@@ -46,6 +46,9 @@ DIRECT: dict[str, str] = {
 }
 
 
+_PLAIN = (int, float, complex, str, bytes, list, tuple, np.generic, np.ndarray)     # which do not know tensors
+
+
 def _binary(operator: str) -> Callable:
     node_name, function_name = BINARY[operator]
     reflected = f"__r{operator}__"
@@ -62,7 +65,7 @@ def _binary(operator: str) -> Callable:
                 y = convert_to_tensor(y, x.dtype.base_dtype, "y")
             except TypeError:
                 # the other object may know how to combine itself with a tensor
-                if hasattr(type(y), reflected) and not isinstance(y, (int, float, complex, np.generic, np.ndarray)):
+                if hasattr(type(y), reflected) and not isinstance(y, _PLAIN):
                     return NotImplemented
                 raise
             return function(x, y, name=scope)

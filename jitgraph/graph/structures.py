@@ -225,6 +225,11 @@ def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True, 
     if check_subtrees_length and len(parts[0]) != len(parts[1]):
         raise ValueError("The two structures don't have the same sequence length. Input structure has length "
                          f"{len(parts[1])}, while shallow structure has length {len(parts[0])}.")
+    if check_types and isinstance(shallow_tree, Mapping) and isinstance(input_tree, Mapping):
+        absent = sorted({*shallow_tree} - {*input_tree})
+        if absent:
+            raise ValueError("The shallow_tree's keys are not a subset of the input_tree's keys. The shallow_tree has the "
+                             f"following keys that are not in the input_tree: {absent}.")
     found: list = []
     for shallow, deep in zip(*parts):
         found.extend(flatten_up_to(shallow, deep, check_types, expand_composites, check_subtrees_length))

@@ -128,6 +128,8 @@ class StaticTable(Table):
         """
         with op_errors(os.fsdecode(path)), open(os.fsdecode(path), "rb") as file:
             lines = file.read().splitlines()
+        if not lines and size < 0:
+            raise errors.OutOfRangeError(None, None, f"Read less bytes than requested: {os.fsdecode(path)} has no lines")
         if size >= 0:
             if len(lines) < size:
                 raise errors.InvalidArgumentError(None, None, f"Invalid vocab_size in {os.fsdecode(path)}: expected {size} "

@@ -152,6 +152,8 @@ def _gathered_shape(c: Any) -> Any:
 def tensor_array_gather_v3(handle, indices, flow_in, element_shape, op):
     """The elements at `indices`, one behind the other along a new first axis."""
     shared, elements = unboxed(handle), unboxed(flow_in)
+    if shared.element_shape is None:        # what the program told of its elements later, by writing one perhaps
+        shared.element_shape = element_shape
     return gathered(shared, indices, shared.read_rows(elements, indices, op.replays), element_shape)
 
 

@@ -97,6 +97,8 @@ class Optimizer:
 
         if callable(loss):
             loss = loss()
+            if not hasattr(loss, "dtype"):
+                raise TypeError(f"Can not convert a {type(loss).__name__} into a Tensor or Operation.")
         if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
             raise ValueError("gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  "
                              f"Not {gate_gradients}")

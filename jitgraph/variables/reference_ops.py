@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from jitgraph.declare import prim
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import between, draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDICES, NUMBERS, TypeSet, int32, int64
 from jitgraph.graph.errors import InvalidArgumentError, OutOfRangeError
+from jitgraph.graph.shapes import brackets
 from jitgraph.ops.arrays.replaced_parts import tensor_strided_slice_update
 
 
@@ -129,18 +131,15 @@ def count_up_to(ref, limit):
 
 # -- scatters ----------------------------------------------------------------------------------------------------
 
-def _scattered(c: Any) -> Any:
-    ref, indices, updates = c.shapes
-    if ref is None or indices is None or updates is None:
+def check_rows(ref: Any, indices: Any, updates: Any) -> Any:
+    """The shape `ref` of a variable.  Raises ValueError unless `updates` has a row of it for each of `indices`, or no rank."""
+    if ref is None or indices is None or updates is None or updates == () or ref == ():
         return ref
-    if updates != () and ref != ():
-        expected = indices + ref[1:]
-        try:
-            shape_rules.merge(expected, updates)
-        except ValueError:
-            raise ValueError("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
-                             f"updates.shape {list(updates)}, indices.shape {list(indices)}, params.shape "
-                             f"{list(ref)}") from None
+    try:
+        shape_rules.merge((*indices, *ref[1:]), updates)
+    except ValueError:
+        raise ValueError("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape "
+                         f"{brackets(updates)}, indices.shape {brackets(indices)}, params.shape {brackets(ref)}") from None
     return ref
 
 
@@ -169,6 +168,10 @@ def _scatter(name: str, locking: str, doc: str, combine: Any, types: Any = NUMBE
     """A Scatter op: rows `indices` of the variable combined with `updates`, one after the other."""
 
     def value(ref, indices, updates):
+        try:
+            check_rows(ref.shape, indices.shape, updates.shape)
+        except ValueError as error:
+            raise invalid(str(error)) from None
         check_indices(indices, ref.shape[0])
         new = ref.copy()
         combine(new, indices, np.broadcast_to(updates, indices.shape + ref.shape[1:]))
@@ -177,8 +180,8 @@ def _scatter(name: str, locking: str, doc: str, combine: Any, types: Any = NUMBE
     value.__doc__ = doc
     value.__name__ = name
     return op(f"{name}(ref: &T, indices: Tindices, updates: T; use_locking: bool = {locking}) -> output_ref: &T",
-              **({} if name == "ScatterUpdate" else {"T": types}), Tindices=INDICES, shape=_scattered, stateful=True,
-              state="write", checks=True, lower=scatter_lowering(name.removeprefix("Scatter").lower()),
+              **({} if name == "ScatterUpdate" else {"T": types}), Tindices=INDICES, shape=lambda c: check_rows(*c.shapes),
+              stateful=True, state="write", checks=True, lower=scatter_lowering(name.removeprefix("Scatter").lower()),
               samples=row_samples, **fields)(value)
 
 
@@ -212,11 +215,23 @@ scatter_div = _scatter("ScatterDiv", "false", "Divides rows of a variable; integ
                        grad=NOT_DIFFERENTIABLE)
 
 
+def _check_parts(ref: tuple[int, ...], indices: tuple[int, ...], updates: tuple[int, ...]) -> None:
+    """Raises InvalidArgumentError unless the updates have a part of the variable for each row of coordinates."""
+    if indices[:1] != updates[:1] and len(indices) > 1 and updates:
+        raise invalid("The outermost dimension of updates and indices must match. Got indices.shape "
+                      f"{brackets(indices)}, updates.shape {brackets(updates)}")
+    if indices[:-1] + ref[indices[-1]:] != updates:
+        raise invalid("Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got updates.shape: "
+                      f"{brackets(updates)}, indices.shape: {brackets(indices)}, params_shape: {brackets(ref)}, slice_dim: "
+                      f"{indices[-1]}, and batch_dim: {len(indices) - 1}")
+
+
 def _scatter_nd(name: str, locking: str, doc: str, combine: Any) -> Any:
     """A ScatterNd op: `indices` has in its last dimension the coordinates of elements or slices of the variable."""
 
     def value(ref, indices, updates):
         depth = indices.shape[-1]
+        _check_parts(ref.shape, indices.shape, updates.shape)
         flat = indices.reshape(-1, depth)
         for axis in range(depth):
             check_indices(flat[:, axis], ref.shape[axis])

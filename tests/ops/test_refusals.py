@@ -9,6 +9,8 @@ from . import harness
 
 OPS = [op for op in harness.all_ops() if harness.samples_of(op) is not None and op.lower and not op.host
        and not harness.on_variables(op)]
+WRITERS = [op for op in harness.all_ops() if op.state == "write" and harness.on_variables(op)
+           and harness.samples_of(op) is not None]
 
 
 def changes(array):
@@ -57,6 +59,47 @@ def test_both_refuse_in_the_same_words(tf, opdef):
         for inputs in list(variations(case.inputs))[:16]:
             other = harness.Case(opdef, dtype, inputs, case.attrs)
             assert outcome(tf, other, "off") == outcome(tf, other, "always"), str(other)
+
+
+def after_an_update(tf, case, jit):
+    """What an op makes of its variables where nothing is known of its other inputs: their values, or class and message of an
+    error, after which they must be as before."""
+    with tf.Graph().as_default(), tf.Session(jit=jit) as session:
+        variables, feeds, arguments = [], {}, []
+        for arg, array in zip(case.opdef.inputs, case.inputs):
+            if arg.is_ref or arg.dtype is tf.resource:
+                variable = tf.get_variable(f"v{len(variables)}", initializer=array, use_resource=not arg.is_ref)
+                variables.append(variable)
+                arguments.append(variable._ref() if arg.is_ref else variable.handle)
+            else:
+                arguments.append(tf.placeholder(tf.as_dtype(array.dtype)))
+                feeds[arguments[-1]] = array
+        node = case.opdef.builder(*arguments, **case.attrs)
+        session.run(tf.global_variables_initializer())
+        try:
+            session.run(node if isinstance(node, tf.Operation) else node.op, feeds)
+        except tf.errors.OpError as error:
+            for variable, before in zip(variables, case.inputs):
+                np.testing.assert_array_equal(session.run(variable), before)
+            return type(error).__name__, str(error).partition("\n\t [[node")[0]
+        return [np.shape(session.run(variable)) for variable in variables]
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("opdef", [pytest.param(op, id=op.type) for op in WRITERS])
+def test_both_refuse_updates_in_the_same_words(tf, opdef):
+    """And nobody broadcasts a gradient, or reads behind its end."""
+    dtypes = harness.dtypes_of(opdef)
+    dtype = next((d for d in dtypes if d is None or d.name == "float32"), dtypes[0])
+    count = sum(arg.is_ref or arg.dtype is tf.resource for arg in opdef.inputs)
+    for case in harness.cases(opdef, dtype)[:1]:
+        for position, one in enumerate(case.inputs[count:], count):
+            for changed in list(changes(one))[:8]:
+                other = harness.Case(opdef, dtype, [*case.inputs[:position], changed, *case.inputs[position + 1:]], case.attrs)
+                found = after_an_update(tf, other, "off")
+                assert found == after_an_update(tf, other, "always"), str(other)
+                if opdef.type.removeprefix("Resource").startswith(("Apply", "SparseApply")) and changed.shape != one.shape:
+                    assert found[0] == "InvalidArgumentError", str(other)
 
 
 @pytest.mark.parametrize("make, feed, message", [

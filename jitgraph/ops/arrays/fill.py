@@ -9,6 +9,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, dtypes, shape_rules, shapes
@@ -92,14 +93,14 @@ def _one_hot_shape(c: Any) -> Any:
     indices, depth, axis = c.shapes[0], shape_rules.scalar_constant(c, 1, "depth"), c.attrs["axis"]
     if axis < -1:
         raise ValueError("axis must be >= -1")
+    size = plain_sizes(depth)[0] if shape_rules.known(depth) else None
+    if size is not None and size < 0:
+        raise ValueError(f"Dimension size, given by scalar input 1, must be non-negative but is {size}")
     if indices is None:
         return None
     if not axis <= len(indices):
         raise ValueError(f"Expected axis to be -1 or in [0, {len(indices)}], got {axis}")
     axis = len(indices) if axis == -1 else axis
-    size = plain_sizes(depth)[0] if shape_rules.known(depth) else None
-    if size is not None and size < 0:
-        raise ValueError(f"depth must be non-negative, got {size}")
     return tuple(indices[:axis]) + (size,) + tuple(indices[axis:])
 
 
@@ -125,7 +126,7 @@ def _one_hot(indices, depth, on_value, off_value, axis):
     """`on_value` where the position along the new `axis` of size `depth` is the index, `off_value` elsewhere."""
     axis = indices.ndim if axis == -1 else axis
     if depth < 0:
-        raise ValueError(f"depth must be non-negative, got {depth}")
+        raise invalid(f"depth must be non-negative, got: {depth}")
     positions = np.arange(int(depth)).reshape([-1] + [1] * (indices.ndim - axis))
     return np.where(np.expand_dims(indices, axis) == positions, on_value, off_value).astype(on_value.dtype)
 

@@ -13,6 +13,8 @@ from jitgraph.graph import constant_rules, dtypes, shape_rules, shapes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.shapes import brackets
+from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.identity import identity
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, rank, shape, shape_n
 
@@ -193,11 +195,18 @@ def _concat_samples(rng: Any, dtype: Any) -> list:
     samples=_concat_samples)
 def _concat_v2(values, axis):
     """The `values` end to end along `axis`; their other sizes are equal."""
-    try:
-        return np.concatenate([np.asarray(v) for v in values], int(axis))
-    except ValueError as error:
-        shown = " vs. ".join(str(list(np.shape(v))) for v in values)
-        raise invalid(f"ConcatOp : Dimensions of inputs should match: {shown} ({error})") from None
+    first, place = np.shape(values[0]), int(axis)
+    if not -len(first) <= place < len(first):
+        raise invalid(f"ConcatOp : Expected concatenating dimensions in the range [{-len(first)}, {len(first)}), but got {place}")
+    for k, value in enumerate(values):
+        other = np.shape(value)
+        if len(other) != len(first):
+            raise invalid(f"ConcatOp : Ranks of all input tensors should match: shape[0] = {brackets(first)} vs. shape[{k}] = "
+                          f"{brackets(other)}")
+        if any(a != b for d, (a, b) in enumerate(zip(first, other)) if d != place % len(first)):
+            raise invalid(f"ConcatOp : Dimensions of inputs should match: shape[0] = {brackets(first)} vs. shape[{k}] = "
+                          f"{brackets(other)}")
+    return np.concatenate([np.asarray(v) for v in values], place)
 
 
 @_concat_v2.gradient
@@ -265,7 +274,8 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Any:
         values = [values]
     if len(values) == 1:
         with name_scope(name):
-            convert_to_tensor(axis, dtypes.int32, name="concat_dim").shape.assert_has_rank(0)
+            plain = not isinstance(axis, (list, tuple)) or not any(isinstance(one, Tensor) for one in axis)
+            convert_to_tensor(axis, dtypes.int32 if plain else None, name="concat_dim").shape.assert_has_rank(0)
             return identity(values[0], name=name)
     return _concat_v2(values, axis, name=name)
 

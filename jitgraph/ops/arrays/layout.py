@@ -24,29 +24,28 @@ _SMALL = TypeSet(dtypes.int32, dtypes.int64)
 # -- transpose -----------------------------------------------------------------------------------------------------
 
 def _permutation(perm: Any, rank: int) -> list[int]:
-    """Raises ValueError unless `perm` has each of 0 to rank - 1 once."""
+    """Raises ValueError unless `perm` has `rank` of the numbers 0 to rank - 1; whether each is there, a run sees."""
     order = [int(p) for p in np.ravel(perm)]
     if len(order) != rank:
         raise ValueError(f"Dimension must be {rank} but is {len(order)}: perm needs one number per dimension")
     for p in order:
         if not 0 <= p < rank:
             raise ValueError(f"perm dim {p} is out of range of input rank {rank}")
-    if len({*order}) != rank:
-        raise ValueError(f"{order} is not a permutation of the dimensions 0 to {rank - 1}")
     return order
 
 
 def _permutation_of_run(perm: Any, rank: int) -> list[int]:
     """The same in the words of a run."""
     order = [int(p) for p in np.ravel(perm)]
-    if len(order) == rank:
-        outside = [p for p in order if not 0 <= p < rank]
-        if outside:
-            raise invalid(f"{outside[0]} is out of range [0 .. {rank})")
-        missing = [p for p in range(rank) if p not in order]
-        if missing:
-            raise invalid(f"{missing[0]} is missing from {{{','.join(map(str, order))}}}.")
-    return _permutation(order, rank)
+    if len(order) != rank:
+        raise invalid(f"transpose expects a vector of size {rank}. But input(1) is a vector of size {len(order)}")
+    outside = [p for p in order if not 0 <= p < rank]
+    if outside:
+        raise invalid(f"{outside[0]} is out of range [0 .. {rank})")
+    missing = [p for p in range(rank) if p not in order]
+    if missing:
+        raise invalid(f"{missing[0]} is missing from {{{','.join(map(str, order))}}}.")
+    return order
 
 
 def _transposed(c: Any) -> Any:
@@ -66,14 +65,11 @@ def _transposed(c: Any) -> Any:
 def _lower_transpose(b: Any, x: Any, perm: Any) -> Any:
     if perm.constant is None:
         return NotImplemented
-    return b.transpose(x, _permutation(perm.constant, len(x.shape)))
+    return b.transpose(x, _permutation_of_run(perm.constant, len(x.shape)))
 
 
 def _transpose_value(x: Any, perm: Any) -> Any:
-    try:
-        return x.transpose(_permutation_of_run(perm, x.ndim))
-    except ValueError as error:
-        raise invalid(str(error)) from None
+    return x.transpose(_permutation_of_run(perm, x.ndim))
 
 
 def _transpose_samples(rng: Any, dtype: Any) -> list:

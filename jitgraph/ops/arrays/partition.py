@@ -11,6 +11,7 @@ from jitgraph.declare.op import op
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.shapes import brackets
 from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.shape import plain_sizes, reshape, shape
 
@@ -73,6 +74,14 @@ def _stitch_shape(c: Any) -> Any:
 def _stitched(indices: list, data: list) -> np.ndarray:
     rows = max((int(i.max()) + 1 for i in indices if i.size), default=0)
     inner = data[0].shape[indices[0].ndim:]
+    for k, (index, part) in enumerate(zip(indices, data)):
+        if part.shape[:index.ndim] != index.shape:
+            raise invalid(f"data[{k}].shape = {brackets(part.shape)} does not start with indices[{k}].shape = "
+                          f"{brackets(index.shape)}")
+        if part.shape[index.ndim:] != inner:
+            raise invalid(f"Need data[0].shape[{indices[0].ndim}:] = data[{k}].shape[{index.ndim}:], got data[0].shape = "
+                          f"{brackets(data[0].shape)}, data[{k}].shape = {brackets(part.shape)}, indices[0].shape = "
+                          f"{brackets(indices[0].shape)}, indices[{k}].shape = {brackets(index.shape)}")
     result = np.zeros((rows, *inner), data[0].dtype)
     for index, part in zip(indices, data):
         if index.size and index.min() < 0:

@@ -11,6 +11,7 @@ from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import INDICES
 from jitgraph.graph.errors import UnimplementedError
+from jitgraph.graph.shapes import brackets
 from jitgraph.ops.arrays.slicing import numpy_index
 
 
@@ -49,12 +50,16 @@ inplace_sub = _changed_rows("Sub", "`x` with the rows of `v` subtracted from the
 def tensor_strided_slice_update(input, begin, end, strides, value, begin_mask, end_mask, ellipsis_mask, new_axis_mask,
                                 shrink_axis_mask):
     """A copy of `input` whose part ``[begin:end:strides]`` is `value`."""
+    bounds = [np.shape(one) for one in (begin, end, strides)]
+    if len(bounds[0]) != 1 or len(set(bounds)) != 1:
+        raise invalid(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {brackets(bounds[0])}, "
+                      f"{brackets(bounds[1])}, and {brackets(bounds[2])} instead.")
     new = np.array(input)
     index = numpy_index([begin, end, strides], {
         "begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
         "shrink_axis_mask": shrink_axis_mask})
     if np.shape(new[index]) != np.shape(value):
-        raise UnimplementedError(None, None, f"sliced l-value shape {list(np.shape(new[index]))} does not match r-value "
-                                             f"shape {list(np.shape(value))}. Automatic broadcasting not yet implemented.")
+        raise UnimplementedError(None, None, f"sliced l-value shape {brackets(np.shape(new[index]))} does not match r-value "
+                                             f"shape {brackets(np.shape(value))}. Automatic broadcasting not yet implemented.")
     new[index] = value
     return new

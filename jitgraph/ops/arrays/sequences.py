@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, NUMBERS, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import FLOATS, TypeSet, as_dtype
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.shapes import brackets
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.complex_numbers import conj
@@ -92,12 +94,13 @@ def _ranged(start: Any, limit: Any, delta: Any) -> Any:
     static=True, symbolic=_symbolic_range)
 def _range(start, limit, delta):
     """The numbers from `start` up to `limit` (not included) in steps of `delta`."""
+    for name, given in (("start", start), ("limit", limit), ("delta", delta)):
+        if np.ndim(given):
+            raise invalid(f"{name} must be a scalar, not shape {brackets(np.shape(given))}")
     try:
         return _ranged(start, limit, delta)
     except ValueError as error:
-        from jitgraph.graph.errors import InvalidArgumentError
-
-        raise InvalidArgumentError(None, None, str(error)) from None
+        raise invalid(str(error)) from None
 
 
 _LINEAR = TypeSet(dtypes.bfloat16, dtypes.float32, dtypes.float64)

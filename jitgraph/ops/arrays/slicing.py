@@ -32,9 +32,9 @@ def _slice_sizes(size: Any, begin: list, sizes: list) -> list:
             s = None if d is None or b is None else d - b
         elif s is not None and s < 0:
             raise ValueError(f"Expected size[{axis}] in [-1, {d}], but got {s}")
-        if b is not None and b < 0:
+        if b is not None and (b < 0 or d is not None and not b <= d):
             raise ValueError(f"Expected begin[{axis}] in [0, {d}], but got {b}")
-        if None not in (d, b, s) and not (b <= d and s >= 0 and b + s <= d):
+        if None not in (d, b, s) and not (s >= 0 and b + s <= d):
             raise ValueError(f"Expected size[{axis}] in [0, {d - b}], but got {s}")
         result.append(s)
     return result

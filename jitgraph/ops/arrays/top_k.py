@@ -131,6 +131,8 @@ def _(op, grad):
 
 def _in_top_k(predictions: np.ndarray, targets: np.ndarray, k: int) -> np.ndarray:
     rows, classes = predictions.shape
+    if len(targets) != rows:
+        raise invalid(f"First dimension of predictions {rows} must match length of targets {len(targets)}")
     valid = (targets >= 0) & (targets < classes)
     chosen = predictions[np.arange(rows), np.where(valid, targets, 0)]
     better = (predictions > chosen[:, None]).sum(1)

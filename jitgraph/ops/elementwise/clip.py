@@ -14,6 +14,7 @@ from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import FLOATS, REALS
 from jitgraph.graph.scopes import colocate_with, name_scope
+from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.fill import ones_like
 from jitgraph.ops.arrays.identity import identity
@@ -107,7 +108,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 
 def _checked_list(t_list: Any) -> list:
-    if isinstance(t_list, (list, tuple)) or hasattr(t_list, "__iter__") and not isinstance(t_list, (str, bytes)):
+    if isinstance(t_list, (list, tuple)) or hasattr(t_list, "__iter__") and not isinstance(t_list, (str, bytes, Tensor)):
         return list(t_list)
     raise TypeError("t_list should be a sequence")
 

@@ -7,33 +7,77 @@ sparse gradients is given, the ops that update only some rows (``SparseApplyAdam
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from jitgraph.declare import prim
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import OpBuilder, op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import shape_rules
 from jitgraph.graph.dtypes import INDICES, NUMBERS
+from jitgraph.graph.shapes import brackets
 
 _LOCKING = "use_locking: bool = false"
 
 
-def _variables_agree(count: int, gradient: int) -> Callable:
-    """A shape rule: the first `count` inputs and input `gradient` have one shape, the result's; the others are scalars."""
+def _variables_agree(count: int, gradient: int, resource: bool = False) -> Callable:
+    """A shape rule: the first `count` inputs, variables or handles of `resource` variables, and input `gradient` have one
+    shape, the result's if there is one; the others are scalars."""
 
     def rule(c: Any) -> Any:
         merged = c.shapes[gradient]
-        for shape in c.shapes[:count]:
-            merged = shape_rules.merge(merged, shape)
-        for position, shape in enumerate(c.shapes[count:], count):
-            if position != gradient:
-                shape_rules.with_rank(shape, 0, "a hyperparameter")
-        return merged
+        for position in range(count):
+            merged = shape_rules.merge(merged, c.variable_shape(position) if resource else c.shapes[position])
+        _scalars(c.shapes[count:gradient] + c.shapes[gradient + 1:])
+        return [] if resource else merged
 
     return rule
+
+
+def _scalars(hyperparameters: Sequence) -> None:
+    for shape in hyperparameters:
+        shape_rules.with_rank(shape, 0, "a hyperparameter")
+
+
+def _rows_agree(count: int, gradient: int, indices: int, resource: bool = False) -> Callable:
+    """A shape rule: input `gradient` has a row of the first variable for each of input `indices`; what follows the first `count`
+    inputs are scalars else."""
+
+    def rule(c: Any) -> Any:
+        variable = c.variable_shape(0) if resource else c.shapes[0]
+        named = shape_rules.with_rank(c.shapes[indices], 1, "indices")
+        if variable is not None:
+            shape_rules.merge((named[0] if named is not None else None, *variable[1:]), c.shapes[gradient])
+        _scalars([shape for k, shape in enumerate(c.shapes) if k >= count and k not in (gradient, indices)])
+        return [] if resource else variable
+
+    return rule
+
+
+def _agreeing(expression: Callable, names: tuple[str, ...], count: int, gradient: int) -> Callable:
+    """The expression, which refuses arrays that NumPy would broadcast: the first `count` inputs and input `gradient` must have
+    one shape.  What the compiler gives it has been through the shape rule."""
+
+    @functools.wraps(expression)
+    def value(*arrays: Any, **attrs: Any) -> Any:
+        for position in (*range(1, count), gradient):
+            first, other = arrays[0], arrays[position]
+            if isinstance(other, np.ndarray | np.generic) and np.shape(first) != np.shape(other):
+                raise invalid(f"{names[0]} and {names[position]} do not have the same shape"
+                              f"{brackets(np.shape(first))} {brackets(np.shape(other))}")
+        _check_scalars((name, array) for k, (name, array) in enumerate(zip(names, arrays)) if k >= count and k != gradient)
+        return expression(*arrays, **attrs)
+
+    return value
+
+
+def _check_scalars(hyperparameters: Iterable[tuple[str, Any]]) -> None:
+    for name, array in hyperparameters:
+        if isinstance(array, np.ndarray) and array.ndim:
+            raise invalid(f"{name} is not a scalar: {brackets(array.shape)}")
 
 
 def _new_values(expression: Callable, count: int) -> Callable:
@@ -58,8 +102,9 @@ def _new_rows(expression: Callable, order: tuple[str, ...], dense: tuple[str, ..
     def value(*arrays: Any, **attrs: Any) -> Any:
         indices, grad = np.ravel(arrays[at]), arrays[order.index("grad")]
         new = [np.array(a) for a in arrays[:count]]
+        _check_scalars((name, array) for name, array in zip(order[count:], arrays[count:]) if name not in ("grad", "indices"))
+        _check_gradient_of_rows(new[0].shape, np.shape(grad), np.shape(arrays[at]))
         _check_rows(indices, new[0].shape[0])
-        grad = grad.reshape(len(indices), *new[0].shape[1:])
         rounds = [np.arange(len(indices))] if len(np.unique(indices)) == len(indices) else np.arange(len(indices))[:, None]
         for chosen in rounds:
             rows = indices[chosen]
@@ -85,13 +130,25 @@ def _lower_rows(name: str, expression: Callable, order: tuple[str, ...], dense: 
     return lower
 
 
-def _check_rows(indices: np.ndarray, rows: int) -> None:
-    from jitgraph.graph.errors import InvalidArgumentError
+def _check_gradient_of_rows(variable: tuple[int, ...], gradient: tuple[int, ...], indices: tuple[int, ...]) -> None:
+    """Raises InvalidArgumentError unless the gradient has a row of the variable for each index."""
+    if len(indices) != 1:
+        raise invalid("indices must be one-dimensional")
+    if len(gradient) != len(variable) or gradient[1:] != variable[1:]:
+        sizes = [*gradient[1:], *(len(variable) - len(gradient)) * (None,)]
+        axis = next((d for d, (size, other) in enumerate(zip(variable[1:], sizes), 1) if size != other), len(variable))
+        raise invalid(f"var and grad must match in dimension {axis}: their shapes are {brackets(variable)} and "
+                      f"{brackets(gradient)}")
+    if gradient[0] != indices[0]:
+        raise invalid(f"grad must be the same size as indices in the first dimension: their shapes are {brackets(gradient)} and "
+                      f"{brackets(indices)}")
 
+
+def _check_rows(indices: np.ndarray, rows: int) -> None:
     outside = (indices < 0) | (indices >= rows)
     if outside.any():
         position = int(np.argmax(outside))
-        raise InvalidArgumentError(None, None, f"indices[{position}] = {indices[position]} is not in [0, {rows})")
+        raise invalid(f"indices[{position}] = {indices[position]} is not in [0, {rows})")
 
 
 def _step_samples(refs: list, rest: list, attrs: str) -> Callable:
@@ -115,15 +172,16 @@ def _step_samples(refs: list, rest: list, attrs: str) -> Callable:
     return samples
 
 
-def _declare(name: str, refs: list, rest: list, attrs: str, value: Callable, updates: Callable | None,
+def _declare(name: str, refs: list, rest: list, attrs: str, value: Callable, updates: Callable | None, rule: Callable,
              **more: Any) -> OpBuilder:
+    """The op on variables and the one on resource variables, whose shape rule ``rule(resource=True)`` gives."""
     types = [f"{n}: {'Tindices' if n == 'indices' else 'int64' if n == 'global_step' else 'T'}" for n in rest]
     types_of: dict[str, Any] = {"T": NUMBERS, **({"Tindices": INDICES} if "indices" in rest else {})}
     more["samples"] = _step_samples(refs, rest, attrs)
     on_variables = op(f"{name}({', '.join([f'{n}: &T' for n in refs] + types)}; {attrs}) -> out: &T",
-                      stateful=True, state="write", updates=updates, **more, **types_of)(value)
+                      stateful=True, state="write", updates=updates, shape=rule(), **more, **types_of)(value)
     op(f"Resource{name}({', '.join([f'{n}: resource' for n in refs] + types)}; {attrs})", stateful=True, state="write",
-       updates=updates, **{**more, "shape": shape_rules.no_outputs}, **types_of)(value)
+       updates=updates, shape=rule(resource=True), **more, **types_of)(value)
     return on_variables
 
 
@@ -137,30 +195,23 @@ def update(name: str, refs: str, rest: str, attrs: str = "", sparse: str = "") -
     count = len(variables)
 
     def declare(expression: Callable) -> OpBuilder:
-        builder = _declare("Apply" + name, variables, others, attributes, _new_values(expression, count), expression,
-                           shape=_variables_agree(count, count + others.index("grad")))
+        gradient = count + others.index("delta" if "delta" in others else "grad")
+        agreeing = _agreeing(expression, (*variables, *others), count, gradient)
+        builder = _declare("Apply" + name, variables, others, attributes, _new_values(agreeing, count), agreeing,
+                           functools.partial(_variables_agree, count, gradient))
         if sparse:
             order = (*variables, *sparse.split())
             rows = expression, order, (*variables, *others), count
-            _declare("SparseApply" + name, variables, list(order[count:]), attributes, _new_rows(*rows), None, checks=True,
-                     shape=shape_rules.same_as_input, lower=_lower_rows(expression.__name__, *rows))
+            _declare("SparseApply" + name, variables, list(order[count:]), attributes, _new_rows(*rows), None,
+                     functools.partial(_rows_agree, count, order.index("grad"), order.index("indices")), checks=True,
+                     lower=_lower_rows(expression.__name__, *rows))
         return builder
 
     return declare
 
 
-@op(f"ApplyGradientDescent(var: &T, alpha: T, delta: T; {_LOCKING}) -> out: &T", T=NUMBERS, stateful=True, state="write",
-    shape=_variables_agree(1, 2), updates=lambda var, alpha, delta: var - delta * alpha,
-    samples=_step_samples(["var"], ["alpha", "delta"], ""))
+@update("GradientDescent", "var", "alpha delta")
 def apply_gradient_descent(var, alpha, delta):
-    """var - alpha * delta."""
-    return var - delta * alpha
-
-
-@op(f"ResourceApplyGradientDescent(var: resource, alpha: T, delta: T; {_LOCKING})", T=NUMBERS, stateful=True,
-    state="write", shape=shape_rules.no_outputs, updates=lambda var, alpha, delta: var - delta * alpha,
-    samples=_step_samples(["var"], ["alpha", "delta"], ""))
-def resource_apply_gradient_descent(var, alpha, delta):
     """var - alpha * delta."""
     return var - delta * alpha
 
@@ -305,45 +356,16 @@ def _proximal(pulled, rate, l1, l2):
     return prim.select(l1 > 0, shrunk, pulled) / (1 + l2 * rate)
 
 
-@op(f"ApplyProximalGradientDescent(var: &T, alpha: T, l1: T, l2: T, delta: T; {_LOCKING}) -> out: &T", T=NUMBERS,
-    stateful=True, state="write", shape=_variables_agree(1, 4),
-    updates=lambda var, alpha, l1, l2, delta: _proximal(var - delta * alpha, alpha, l1, l2),
-    samples=_step_samples(["var"], ["alpha", "l1", "l2", "delta"], ""))
+@update("ProximalGradientDescent", "var", "alpha l1 l2 delta")
 def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
     """A gradient step, then the proximal step for L1 and L2 (Duchi and Singer, 2009)."""
     return _proximal(var - delta * alpha, alpha, l1, l2)
 
 
-@op(f"ResourceApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, delta: T; {_LOCKING})", T=NUMBERS,
-    stateful=True, state="write", shape=shape_rules.no_outputs,
-    updates=lambda var, alpha, l1, l2, delta: _proximal(var - delta * alpha, alpha, l1, l2),
-    samples=_step_samples(["var"], ["alpha", "l1", "l2", "delta"], ""))
-def resource_apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
-    """As ApplyProximalGradientDescent, on a resource variable."""
-    return _proximal(var - delta * alpha, alpha, l1, l2)
-
-
 _PROXIMAL = (lambda var, alpha, l1, l2, grad: _proximal(var - grad * alpha, alpha, l1, l2),
              ("var", "alpha", "l1", "l2", "grad", "indices"), ("var", "alpha", "l1", "l2", "grad"), 1)
-_proximal_rows = _new_rows(*_PROXIMAL)
-_lower_proximal_rows = _lower_rows("proximal_gradient_descent", *_PROXIMAL)
-
-
-@op(f"SparseApplyProximalGradientDescent(var: &T, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; {_LOCKING}) "
-    "-> out: &T", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.same_as_input, checks=True,
-    lower=_lower_proximal_rows, samples=_step_samples(["var"], ["alpha", "l1", "l2", "grad", "indices"], ""))
-def sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
-    """As ApplyProximalGradientDescent, for some rows."""
-    return _proximal_rows(var, alpha, l1, l2, grad, indices)
-
-
-@op(f"ResourceSparseApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, grad: T, indices: Tindices; "
-    f"{_LOCKING})", T=NUMBERS, Tindices=INDICES, stateful=True, state="write", shape=shape_rules.no_outputs, checks=True,
-    lower=_lower_proximal_rows, samples=_step_samples(["var"], ["alpha", "l1", "l2", "grad", "indices"], ""))
-def resource_sparse_apply_proximal_gradient_descent(var, alpha, l1, l2, grad, indices):
-    """As ApplyProximalGradientDescent, for some rows of a resource variable."""
-    return _proximal_rows(var, alpha, l1, l2, grad, indices)
-
+_declare("SparseApplyProximalGradientDescent", ["var"], ["alpha", "l1", "l2", "grad", "indices"], _LOCKING, _new_rows(*_PROXIMAL),
+         None, functools.partial(_rows_agree, 1, 4, 5), checks=True, lower=_lower_rows("proximal_gradient_descent", *_PROXIMAL))
 
 
 @update("ProximalAdagrad", "var accum", "lr l1 l2 grad", sparse="lr l1 l2 grad indices")

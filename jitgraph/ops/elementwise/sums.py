@@ -44,7 +44,9 @@ def _accumulate_n(inputs):
 
 
 def _tensors_to_sum(inputs: Any, function: str) -> list:
-    if not isinstance(inputs, (list, tuple)) or not inputs:
+    if not isinstance(inputs, (list, tuple)):
+        inputs = [*inputs]
+    if not inputs:
         raise ValueError("inputs must be a list of at least one Tensor/IndexedSlices with the same dtype and shape")
     tensors = convert_n_to_tensor_or_indexed_slices(inputs)
     if not all(isinstance(x, (Tensor, IndexedSlices)) for x in tensors):

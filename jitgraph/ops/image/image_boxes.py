@@ -186,7 +186,10 @@ def _draw_box(image: np.ndarray, top: int, left: int, bottom: int, right: int, c
 
 def _drawing_shape(c: Any) -> Any:
     shape_rules.with_rank(c.shapes[1], 3, "boxes")
-    return shape_rules.with_rank(c.shapes[0], 4, "images")
+    images = shape_rules.with_rank(c.shapes[0], 4, "images")
+    if images is not None and images[3] is not None and images[3] not in (1, 3, 4):
+        raise ValueError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
+    return images
 
 
 def _drawing_samples(rng, dtype):

@@ -1,6 +1,5 @@
-"""Images read from and written to PNG, JPEG, GIF and BMP.  Pillow does the work.
-
-Pixels of JPEG may differ by a few units from TensorFlow's, whose decoder is set to a faster cosine transform.
+"""Images read from and written to PNG, JPEG, GIF and BMP.  Pillow does the work, but for whole JPEG files by the fast cosine
+transform (`jpeg_files`), which Pillow does not offer: without simplejpeg their pixels differ by up to 4 from TensorFlow's.
 """
 from __future__ import annotations
 
@@ -22,6 +21,7 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.graph.texts import as_text
 from jitgraph.installing import advice
 from jitgraph.ops.image.image_dtype import convert_image_dtype
+from jitgraph.ops.image.jpeg_files import jpeg_pixels
 
 _PIXELS = TypeSet(dtypes.uint8, dtypes.uint16, default=dtypes.uint8)
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
@@ -43,13 +43,21 @@ def _opened(contents: Any, formats: tuple[str, ...], what: str) -> Any:
     if np.ndim(contents):
         raise invalid(f"contents must be scalar, got shape {list(np.shape(contents))}")
     data = np.asarray(contents, object).item()
+    pillow = _pillow()
     try:
-        image = _pillow().open(io.BytesIO(data), formats=formats)
+        image = pillow.open(io.BytesIO(data), formats=formats)
         image.load()
     except ImportError:
         raise
+    except pillow.UnidentifiedImageError:
+        kind = next((kind for start, kind in _SIGNATURES.items() if data.startswith(start) and kind in formats), None)
+        if kind is not None:
+            raise invalid(f"Invalid {kind} header, data size {len(data)}") from None
+        shown = "empty file" if not data else "unknown format starting with '" + data[:16].decode("latin1") + "'"
+        raise invalid(f"Expected image ({', '.join(formats)}), got {shown}") from None
     except Exception as error:
-        raise invalid(f"Invalid {what} data, size {len(data)} ({error})") from None
+        raise invalid(f"Invalid {what} data or crop window, data size {len(data)} ({error})" if what == "JPEG" else
+                      f"Invalid {what} data, size {len(data)} ({error})") from None
     return image
 
 
@@ -131,7 +139,10 @@ def _png_samples(rng, dtype):
 def _decode_png(contents, channels, dtype):
     """The pixels of a PNG (or JPEG, or GIF of one frame) file."""
     _check_channels(channels, (0, 1, 3, 4))
-    image = _opened(contents, ("PNG", "JPEG", "GIF"), "PNG")
+    found = None if channels == 4 or np.ndim(contents) else jpeg_pixels(np.asarray(contents, object).item(), channels)
+    if found is not None:
+        return _as_kind(found, dtype)
+    image = _opened(contents, ("JPEG", "PNG", "GIF"), "PNG")
     return _as_kind(_pixels(image, channels), dtype)
 
 
@@ -139,10 +150,14 @@ _JPEG = ("channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, try_r
          'acceptable_fraction: float = 1.0, dct_method: string = ""')
 
 
-def _jpeg_pixels(contents: Any, channels: int, ratio: int) -> np.ndarray:
+def _jpeg_pixels(contents: Any, channels: int, ratio: int = 1, fancy_upscaling: bool = True, dct_method: str = "") -> np.ndarray:
     _check_channels(channels, (0, 1, 3))
     if ratio not in (1, 2, 4, 8):
         raise invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
+    data = b"" if np.ndim(contents) else np.asarray(contents, object).item()
+    found = jpeg_pixels(data, channels, ratio, fancy_upscaling, as_text(dct_method) != "INTEGER_ACCURATE")
+    if found is not None:
+        return found
     image = _opened(contents, ("JPEG", "PNG", "GIF"), "JPEG")
     if ratio > 1:
         size = [-(-n // ratio) for n in image.size]
@@ -161,17 +176,17 @@ def _jpeg_pixels(contents: Any, channels: int, ratio: int) -> np.ndarray:
 @op(f"DecodeJpeg(contents: string; {_JPEG}) -> image: uint8", shape=_image_shape, host=True, dynamic=True,
     samples=lambda rng, dtype: [([_encoded("JPEG")], {"channels": channels, "ratio": ratio})
                                 for channels, ratio in ((0, 1), (1, 2))])
-def _decode_jpeg(contents, channels, ratio):
+def _decode_jpeg(contents, channels, ratio, fancy_upscaling, dct_method):
     """The pixels of a JPEG (or PNG, or GIF of one frame) file, `ratio` times smaller."""
-    return _jpeg_pixels(contents, channels, ratio)
+    return _jpeg_pixels(contents, channels, ratio, fancy_upscaling, dct_method)
 
 
 @op(f"DecodeAndCropJpeg(contents: string, crop_window: int32; {_JPEG}) -> image: uint8", host=True, dynamic=True,
     shape=_cropped_shape, samples=lambda rng, dtype: [[_encoded("JPEG"), ints(2, 1, 5, 4)]])
-def _decode_and_crop_jpeg(contents, crop_window, channels, ratio):
+def _decode_and_crop_jpeg(contents, crop_window, channels, ratio, fancy_upscaling, dct_method):
     """A window (y, x, height, width) of the pixels of a JPEG file."""
     y, x, height, width = (int(n) for n in crop_window)
-    pixels = _jpeg_pixels(contents, channels, ratio)
+    pixels = _jpeg_pixels(contents, channels, ratio, fancy_upscaling, dct_method)
     if y < 0 or x < 0 or height <= 0 or width <= 0 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
         raise invalid(f"Invalid JPEG data or crop window, crop window {list(map(int, crop_window))} for an image of "
                       f"{pixels.shape[0]} x {pixels.shape[1]}")
@@ -359,6 +374,8 @@ def _decode_image_op(contents, channels, dtype, expand_animations):
         pixels = pixels if expand_animations else pixels[0]
     elif kind == "BMP":
         pixels = _decode_bmp.opdef.value(contents, channels)
+    elif kind == "JPEG":
+        pixels = _jpeg_pixels(contents, channels)
     else:
         pixels = _pixels(_opened(contents, (kind,), kind), channels)
     if dtype == dtypes.float32:

@@ -154,6 +154,9 @@ def _forward(x: np.ndarray, filters: np.ndarray, data_format: str, *geometry: An
     x = layout.channels_last(x)
     if filters.shape[-2] == 0 or x.shape[-1] % max(filters.shape[-2], 1):
         raise invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {filters.shape[-2]}")
+    if filters.shape[-1] % max(x.shape[-1] // filters.shape[-2], 1):
+        raise invalid(f"A convolution in {x.shape[-1] // filters.shape[-2]} groups, as input depth {x.shape[-1]} and filter input "
+                      f"depth {filters.shape[-2]} do not match, needs a multiple of them as output depth, not {filters.shape[-1]}")
     return layout.restore(_convolve(x, filters, _windows(x.shape[1:-1], filters.shape[:-2], layout, *geometry)))
 
 

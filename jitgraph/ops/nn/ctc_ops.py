@@ -14,22 +14,24 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
+from jitgraph.graph.errors import FailedPreconditionError, InvalidArgumentError, OpError
 from jitgraph.ops.nn import ctc_loops
 
 _T = TypeSet(dtypes.float32, dtypes.float64, default=dtypes.float32)
 _ZERO = -np.inf
 
 
-def _lengths(sequence_length: np.ndarray, inputs: np.ndarray) -> list[int]:
-    """The lengths of the sequences, checked."""
+def _lengths(sequence_length: np.ndarray, inputs: np.ndarray, error: type[OpError]) -> list[int]:
+    """The lengths of the sequences.  Raises `error` for another number of them, or lengths above that of `inputs`."""
     steps, batch = inputs.shape[:2]
     if sequence_length.shape != (batch,):
-        raise invalid(f"len(sequence_length) != batch_size.  len(sequence_length):  {sequence_length.size} batch_size: "
-                      f"{batch}")
+        raise error(None, None, f"len(sequence_length) != batch_size.  len(sequence_length):  {sequence_length.size} batch_size: "
+                                f"{batch}")
     for b, length in enumerate(sequence_length):
-        if not 0 <= length <= steps:
-            raise invalid(f"sequence_length({b}) <= {steps}" if length > steps else f"sequence_length({b}) must not be "
-                          "negative")
+        if length > steps:
+            raise error(None, None, f"sequence_length({b}) <= {steps}")
+        if length < 0:
+            raise invalid(f"sequence_length({b}) must not be negative")
     return [int(n) for n in sequence_length]
 
 
@@ -151,7 +153,7 @@ def _ctc_loss(inputs, labels_indices, labels_values, sequence_length, preprocess
               ignore_longer_outputs_than_inputs):
     """Minus the log-likelihood of the labels under the logits, and its gradient."""
     _, batch, classes = inputs.shape
-    lengths = _lengths(sequence_length, inputs)
+    lengths = _lengths(sequence_length, inputs, InvalidArgumentError)
     labels = _labels_of(labels_indices, labels_values, batch, classes, preprocess_collapse_repeated)
     loss, gradient = np.zeros(batch, inputs.dtype), np.zeros(inputs.shape, inputs.dtype)
     taken = []
@@ -206,7 +208,7 @@ def _ctc_greedy_decoder(inputs, sequence_length, merge_repeated):
     kept = best != blank
     if merge_repeated:
         kept[:, 1:] &= best[:, 1:] != best[:, :-1]
-    lengths = _lengths(sequence_length, inputs)
+    lengths = _lengths(sequence_length, inputs, FailedPreconditionError)
     kept &= np.arange(inputs.shape[0]) < np.array(lengths, np.int64)[:, None]
     for b, length in enumerate(lengths):        # NumPy adds pairs up: how far it goes matters for the last bit
         scores[b, 0] = -np.add.reduce(highest[b, :length]) if length else 0
@@ -237,7 +239,7 @@ def _ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, mer
     scores = np.zeros((batch, top_paths), inputs.dtype)
     sequences: list[list[list[int]]] = [[] for _ in range(top_paths)]
     with np.errstate(all="ignore"):
-        for b, length in enumerate(_lengths(sequence_length, inputs)):
+        for b, length in enumerate(_lengths(sequence_length, inputs, FailedPreconditionError)):
             best = ctc_loops.search(_log_softmax(inputs[:length, b].astype(np.float64)), beam_width)
             if len(best.kept) < top_paths:
                 raise invalid("Less leaves in the beam search than requested.")

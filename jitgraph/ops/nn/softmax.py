@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph import raw_ops as raw
 from jitgraph.declare import prim
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw
@@ -18,6 +19,7 @@ from jitgraph.graph.counting import count_taken, counted_as
 from jitgraph.graph.dtypes import FLOATS, TypeSet
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.scopes import control_dependencies, name_scope
+from jitgraph.graph.shapes import brackets
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.identity import stop_gradient
 from jitgraph.ops.arrays.join import concat
@@ -111,7 +113,11 @@ def _cross_entropy_samples(rng: Any, dtype: Any) -> list:
     shape=_cross_entropy_shape, lower=_lower_cross_entropy, samples=_cross_entropy_samples, gradient_of=(0,))
 def _softmax_cross_entropy(features, labels):
     """loss: -sum(labels * log softmax(features)) of each row; backprop: its gradient with respect to `features`."""
-    features, labels = np.broadcast_arrays(features, labels)
+    try:
+        features, labels = np.broadcast_arrays(features, labels)
+    except ValueError:
+        raise invalid(f"logits and labels must be broadcastable: logits_size={brackets(np.shape(features))} "
+                      f"labels_size={brackets(np.shape(labels))}") from None
     shifted = features - _max(features)
     weights = np.exp(shifted)
     total = precise_sum(weights, -1, keepdims=True)
@@ -176,6 +182,9 @@ def _lower_sparse_cross_entropy(b: Any, features: Any, labels: Any) -> Any:
     samples=lambda rng, dtype: [[draw(rng, (3, 4), dtype), np.array([0, 3, 1])]], gradient_of=(0,))
 def _sparse_softmax_cross_entropy(features, labels):
     """loss: -log softmax(features) at the class `labels` of each row; backprop: its gradient for `features`."""
+    if features.shape[:1] != labels.shape:
+        raise invalid(f"logits and labels must have the same first dimension, got logits shape {brackets(features.shape)} and "
+                      f"labels shape {brackets(labels.shape)}")
     classes = features.shape[1]
     if labels.size and (labels.min() < 0 or labels.max() >= classes):
         bad = labels[(labels < 0) | (labels >= classes)][0]

@@ -14,6 +14,7 @@ from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.counting import count_nodes, gradient_of_nodes
 from jitgraph.graph.dtypes import INDEX, INDICES, NUMBERS, REALS
+from jitgraph.graph.shapes import brackets
 from jitgraph.ops.arrays.fill import ones
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, reshape, shape
 from jitgraph.ops.elementwise.complex_numbers import conj
@@ -72,8 +73,8 @@ def _unsorted(combine: Any, start: Callable[[np.dtype], Any]) -> Callable:
     def value(data: Any, segment_ids: Any, num_segments: Any) -> Any:
         rows = int(num_segments)
         if data.shape[:segment_ids.ndim] != segment_ids.shape:
-            raise invalid(f"data.shape = {list(data.shape)} does not start with segment_ids.shape = "
-                          f"{list(segment_ids.shape)}")
+            raise invalid(f"data.shape = {brackets(data.shape)} does not start with segment_ids.shape = "
+                          f"{brackets(segment_ids.shape)}")
         ids = np.ravel(segment_ids)
         flat = data.reshape(len(ids), *data.shape[segment_ids.ndim:])
         result = np.full((rows, *flat.shape[1:]), start(data.dtype), data.dtype)

@@ -79,10 +79,11 @@ def frame(signal: Any, frame_length: Any, frame_step: Any, pad_end: bool = False
         given_length, known_length = _integer(frame_length, "frame_length")
         given_step, known_step = _integer(frame_step, "frame_step")
         axis = int(constant_value(convert_to_tensor(axis, name="axis")))
-        if axis < 0:
-            if signal._shape is None:
-                raise ValueError("tf.signal.frame of a signal of unknown rank needs an axis that is counted from the front")
+        if axis < 0 and signal._shape is not None:
             axis += len(signal._shape)
+        if axis < 0 and (axis < -1 or pad_end):
+            raise ValueError("tf.signal.frame of a signal of unknown rank needs an axis that is counted from the front, or "
+                             "the last without pad_end")
         step, length = known_step or given_step, known_length or given_length
         nodes = 98 - isinstance(pad_value, Tensor) if pad_end else 64
         if known_step is None or known_length is None:      # TensorFlow looks for their common divisor at run time

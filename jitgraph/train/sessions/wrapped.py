@@ -112,6 +112,9 @@ class HookedSession(WrappedSession):
             request = hook.before_run(context)
             place = 0
             if request is not None:
+                if not isinstance(request, SessionRunArgs):
+                    raise AttributeError(f"'{type(request).__name__}' object has no attribute 'fetches': before_run of {hook} must "
+                                         f"return tf.train.SessionRunArgs or None, not {request!r}")
                 wanted, fed, asked = request
                 if wanted is not None:
                     place = len(merged)

@@ -1,0 +1,37 @@
+"""Small JPEG files are decoded to the pixels of TensorFlow 1.15.5, by whichever of its functions and settings."""
+import base64
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+RECORDED = json.loads((Path(__file__).parent / "data" / "tf115_jpeg.json").read_text())
+CASES = [pytest.param(case, id=f"{case['file']} {case['op']} {case['arguments']}") for case in RECORDED["cases"]]
+
+
+def contents(case):
+    return base64.b64decode(RECORDED["files"][case["file"]])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_pixels_are_those_of_tensorflow(tf, run, case):
+    pixels = run(getattr(tf.image, case["op"])(contents(case), **case["arguments"]))
+    np.testing.assert_array_equal(pixels, np.array(case["pixels"], np.uint8))
+
+
+def test_pillow_decodes_where_the_faster_library_is_not(tf, run, monkeypatch):
+    """By the accurate transform."""
+    accurate = next(case for case in RECORDED["cases"] if case["arguments"] == {"dct_method": "INTEGER_ACCURATE"})
+    monkeypatch.setitem(__import__("sys").modules, "simplejpeg", None)
+    np.testing.assert_array_equal(run(tf.image.decode_jpeg(contents(accurate))), np.array(accurate["pixels"], np.uint8))
+
+
+@pytest.mark.parametrize("data, message", [
+    (b"", "got empty file"), (b"notjpeg", "got unknown format starting with 'notjpeg'"),
+    (b"\xff\xd8\xff\xe0abc", "Invalid JPEG data"),
+    (contents(RECORDED["cases"][0])[:-200], "Invalid JPEG data or crop window, data size"),
+])
+def test_damaged_files_are_refused(tf, run, data, message):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        run(tf.image.decode_jpeg(data))
