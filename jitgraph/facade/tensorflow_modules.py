@@ -19,11 +19,11 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     "data": {
         "ops": "data",
         "util": "data",
-        "ops.dataset_ops": "data",
+        "ops.dataset_ops": "data :jitgraph.inner.datasets",
         "ops.iterator_ops": "data",
         "ops.multi_device_iterator_ops": ":jitgraph.data.multi_device_iterator",
         "ops.optional_ops": "data.experimental :jitgraph.data.optional",
-        "ops.readers": "data",
+        "ops.readers": "data :jitgraph.inner.datasets",
         "experimental.ops.iterator_ops": "data.experimental :jitgraph.data.checkpointing",
         "experimental.ops.stats_ops": "data.experimental :jitgraph.data.statistics",
         **{
