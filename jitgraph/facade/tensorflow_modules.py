@@ -34,7 +34,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
                 resampling scan_ops shuffle_ops stats_aggregator stats_options take_while_ops threading_options
                 unique writers""".split()
         },
-        "util.nest": "contrib.framework.nest :jitgraph.inner.nest",
+        "util.nest": ":jitgraph.inner.data_nest",
         "util.options": ":jitgraph.data.options",
     },
     "compiler": {"xla": "contrib.compiler.xla", "xla.xla": "contrib.compiler.xla"},

@@ -187,6 +187,13 @@ def test_modules_that_hold_public_names(tf, tensorflow):
 
     assert tfprof_logger.write_op_log is tf.profiler.write_op_log and xla.compile is tf.contrib.compiler.xla.compile
     assert nest.map_structure_up_to((1, 2), lambda one: one[0], ([3], [4])) == (3, 4)
+    assert nest.flatten(([1, 2], {"b": 3, "a": [4]})) == [[1, 2], [4], 3] and not nest.is_sequence([1])
+    assert nest.pack_sequence_as((1, {"a": 2}), [[3], 4]) == ([3], {"a": 4})
+    assert nest.map_structure(lambda a, b: a + b, ([1], 2), ([3], 4)) == ([1, 3], 6)
+    for wrong in (lambda: nest.assert_same_structure((1, 2), (1, (2,))), lambda: nest.pack_sequence_as((1, 2), [3]),
+                  lambda: nest.pack_sequence_as(1, [2, 3])):
+        with pytest.raises(ValueError):
+            wrong()
     assert clustering_ops.KMEANS_PLUS_PLUS_INIT == "kmeans_plus_plus" and gen_sdca_ops.sdca_optimizer_v2
     assert data_flow_ops.StagingArea is tf.contrib.staging.StagingArea and data_flow_ops.FIFOQueue is tf.FIFOQueue
 
