@@ -96,8 +96,8 @@ class Iterator:
                 self.taken, self.failed = self.taken + 1, True
                 if isinstance(error, errors.OutOfRangeError):       # who loops until the end would take it for that
                     raise errors.InternalError(
-                        None, None, "An iterator returned OutOfRange without setting *end_of_sequence. This indicates that an error "
-                                    f"may have occurred. Original message: {error.message}") from error
+                        None, None, "An iterator returned OutOfRange without setting *end_of_sequence. This indicates that an "
+                                    f"error may have occurred. Original message: {error.message}") from error
                 raise
             self.taken += 1
         return tuple(array if array.flags.writeable else np.array(array) for array in element)
