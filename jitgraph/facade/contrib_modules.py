@@ -159,7 +159,7 @@ CONTRIB_PLACES = {
         :jitgraph.contrib.distributions.scales :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks
         :jitgraph.contrib.distributions.scalar_bases""",
     "contrib.layers.python.layers.utils": """
-        contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
+        :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments :jitgraph.layers.arguments contrib.layers""",
     "contrib.layers.python.layers.encoders": "contrib.layers :jitgraph.contrib.layers.encoders",
     "contrib.layers.python.ops.sparse_ops": ":jitgraph.contrib.layers.encoders",
     "contrib.legacy_seq2seq.python.ops.seq2seq": """

@@ -212,3 +212,12 @@ def test_packages_of_contrib_hand_on_the_modules_that_they_import(tf):
     assert tf.contrib.layers.array_ops.placeholder is tf.placeholder
     with pytest.raises(AttributeError, match="tf.contrib.slim.nonsense is not in jitgraph"):
         _ = tf.contrib.slim.nonsense
+
+
+def test_layers_of_contrib_choose_by_what_is_known(tf, tensorflow):
+    from tensorflow.contrib.layers.python.layers import utils
+
+    assert utils.smart_cond(True, lambda: 1, lambda: 2) == 1 and utils.smart_cond(tf.constant(False), lambda: 1, lambda: 2) == 2
+    assert utils.constant_value(tf.placeholder(tf.bool, [])) is None
+    with pytest.raises(ValueError, match="n must be a positive integer"):
+        utils.n_positive_integers("3", [1])
