@@ -31,11 +31,15 @@ class Kept:
 
 
 class ServedState(State):
-    """The state of one session on a server; what is placed on a task is looked up there."""
+    """The state of one session on a server; what is placed on a task is looked up there.
 
-    def __init__(self, server: Server, *args: Any) -> None:
+    A session that is `isolated` keeps things of its own in place of the tasks'.
+    """
+
+    def __init__(self, server: Server, isolated: bool, *args: Any) -> None:
         super().__init__(*args)
-        self._server = server
+        self.server = server
+        self._own: dict[Server, Kept] | None = {} if isolated else None
         self.lock = SERVERS.lock        # several sessions write the same buffers
         self.variables = self.owner_of("").variables
 
@@ -59,24 +63,29 @@ class ServedState(State):
 
     def owner_of(self, device: str) -> Kept:
         """What keeps the things on a device."""
-        server = self._server.of_task(*_task(device))
+        server = self.server.of_task(*_task(device))
         with SERVERS.lock:
+            if self._own is not None:
+                return self._own.setdefault(server, Kept())
             if server.kept is None:
                 server.kept = Kept()
             return server.kept
 
-    def reset(self, containers: Collection[str] | None) -> None:
-        """Forgets variables and resources of this server's task."""
-        super().reset(containers)
-        kept = self.owner_of("")
-        with self.lock:
-            for key in [key for key in kept.resources if not containers or key[1] in containers]:
-                kept.resources.pop(key)
-
     def close(self) -> None:
         """Frees what the session has for itself; operations that wait give up."""
         self.variables = {}
+        self._own = None if self._own is None else {}
         super().close()
+
+
+def forget_kept(server: Server, containers: Collection[str] | None) -> None:
+    """Forgets what the tasks of a server's cluster keep in `containers`, all without it."""
+    with SERVERS.lock:
+        for kept in [task.kept for task in server.tasks_here() if task.kept is not None]:
+            for key in [key for key in kept.variables if not containers or key[0] in containers]:
+                kept.variables.pop(key)
+            for key in [key for key in kept.resources if not containers or key[0] == "handle" or key[1] in containers]:
+                kept.resources.pop(key)
 
 
 @functools.lru_cache(maxsize=1024)

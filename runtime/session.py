@@ -12,6 +12,7 @@ import numpy as np
 from jitgraph import tracebacks
 from jitgraph.compiler.options import present
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.graph.errors import AbortedError, CancelledError
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.stack import DefaultSession, default_session
@@ -78,12 +79,13 @@ class BaseSession:
         self._jit = jit_mode(config, jit)
         self._timeout = 0 if config is None else config.operation_timeout_in_ms
         self._watched = bool(self._timeout) or recording.active()      # whether runs take the longer way
-        self._state = _state(server, self._jit, Plan, compiler, Delegate)
+        self._state = _state(server, config, self._jit, Plan, compiler, Delegate)
         self._state.configure(config)
         self._placement = Placement(self._graph, config, self._state, server)
         self._plans: dict[tuple[Any, ...], Any] = {}     # a Plan, or with it what builds and converts
         self._mutations = self._graph.mutations
         self._closed = False
+        self._refusal: Callable[[], Exception] = _closed_error
         self._lock = threading.Lock()
         self._dead_handles: list[str] = []
         SESSIONS.add(self)
@@ -113,7 +115,7 @@ class BaseSession:
         """
         try:
             if self._closed:
-                raise RuntimeError("Attempted to use a closed Session.")
+                raise self._refusal()
             if self._mutations != self._graph.mutations:
                 self._forget_plans()
             key = flat_key(fetches)
@@ -237,7 +239,7 @@ class BaseSession:
             nonlocal plan, build, convert, mutations
             try:
                 if self._closed:
-                    raise RuntimeError("Attempted to use a closed Session.")
+                    raise self._refusal()
                 if mutations != self._graph.mutations:
                     plan, build, convert = self._prepared(fetches, feed_list or ())
                     mutations = self._graph.mutations
@@ -286,6 +288,7 @@ class BaseSession:
 
     def close(self) -> None:
         """Frees the session's variables and plans.  Running afterwards raises RuntimeError."""
+        self._refusal = _closed_error
         if not self._closed:
             self._closed = True
             for plan in self.plans:
@@ -294,6 +297,11 @@ class BaseSession:
             self._state.close()
             SESSIONS.discard(self)
 
+    def _abandon(self, error: Callable[[], Exception]) -> None:
+        """Closes the session from outside; whoever uses it gets that error, until its owner closes it too."""
+        self.close()
+        self._refusal = error
+
     def __del__(self) -> None:
         if not getattr(self, "_closed", True):      # what a session that is dropped holds is freed at once
             BaseSession.close(self)
@@ -301,7 +309,7 @@ class BaseSession:
     def _call_on_state(self, function: Callable[..., Any], *given: Any) -> Any:
         """function(state, *given), for what needs no run.  Raises RuntimeError if the session is closed."""
         if self._closed:
-            raise RuntimeError("Attempted to use a closed Session.")
+            raise self._refusal()
         return function(self._state, *given)
 
     def _register_dead_handle(self, handle: str) -> None:
@@ -335,10 +343,22 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target: Any, containers: Collection[str] | None = None, config: Any = None) -> None:
-        """Forgets variables, queues and tables of all sessions (or those in `containers`)."""
-        for session in list(SESSIONS):
-            session._state.reset(containers)
-            session._forget_plans()
+        """Ends the sessions with a target, and forgets what its servers keep: variables, queues and tables.
+
+        Sessions of this process (target "") have theirs for themselves; using one afterwards is a CancelledError.  The
+        servers of a cluster forget those in `containers`, all without it; using a session on `target` is an AbortedError.
+        Raises NotFoundError or UnimplementedError for a target that there is not.
+        """
+        target = target.decode() if isinstance(target, bytes) else target or ""
+        server = server_of(target)
+        if server is not None:
+            from .served import forget_kept
+
+            forget_kept(server, containers)
+            for session in [session for session in SESSIONS if session._state.server is not None]:
+                session._forget_plans()
+        for session in [session for session in SESSIONS if session._state.server is server]:
+            session._abandon(_ended_error if server is None else _aborted_error)
 
 
 class InteractiveSession(BaseSession):
@@ -362,13 +382,25 @@ class InteractiveSession(BaseSession):
 SESSIONS: weakref.WeakSet[BaseSession] = weakref.WeakSet()      # those in use
 
 
-def _state(server: Server | None, *args: Any) -> State:
+def _closed_error() -> Exception:
+    return RuntimeError("Attempted to use a closed Session.")
+
+
+def _ended_error() -> Exception:
+    return CancelledError(None, None, "Session has been closed: tf.Session.reset ends all that have no server. Make a new one.")
+
+
+def _aborted_error() -> Exception:
+    return AbortedError(None, None, "Session is not found: tf.Session.reset has ended those on its server. Make a new one.")
+
+
+def _state(server: Server | None, config: Any, *args: Any) -> State:
     """A state of its own, or that of a session on a server."""
     if server is None:
         return State(*args)
     from .served import ServedState
 
-    return ServedState(server, *args)
+    return ServedState(server, config is not None and config.isolate_session_state, *args)
 
 
 def _unwrapped(values: Iterable[Any]) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class State:
     """
 
     generation = 0
+    server: Any = None      # whose sessions this is of, see `ServedState`
 
     def __init__(self, jit: str, make_plan: Callable[..., Plan], compiler: str | None = None,
                  make_function: Callable[[FunctionGraph, State], Delegate] | None = None) -> None:
@@ -178,14 +179,6 @@ class State:
     def later(self, op: Operation) -> Callable[[postponed.Finish], None] | None:
         """What takes the waiting of an operation for the end of its run, None where it is to wait at once."""
         return postponed.taker(op)
-
-    def reset(self, containers: Collection[str] | None) -> None:
-        """Forgets variables and resources, those in `containers` or all of them."""
-        with self.lock:
-            for key in [k for k in self.variables if not containers or k[0] in containers]:
-                self.variables.pop(key)
-            for key in [k for k in self.resources if not containers or k[0] == "handle" or k[1] in containers]:
-                self.resources.pop(key)
 
     def close(self) -> None:
         """Frees everything; operations that wait give up."""

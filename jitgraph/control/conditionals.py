@@ -190,12 +190,12 @@ def _indexed(branch_fns: Any) -> list:
 
 # -- choices that may be made now --------------------------------------------------------------------------------------
 
-def smart_constant_value(pred: Any) -> bool | None:
-    """The value of a bool if it is known now: Python bools, 0 and 1, constants and what is computed of them.  Raises TypeError for
-    other types."""
+def smart_constant_value(pred: Any) -> Any:
+    """The value of a bool if it is known now: Python bools, 0 and 1, constants and what is computed of them (those of other
+    dtypes as they are).  Raises TypeError for other types."""
     if isinstance(pred, Tensor):
         value = evaluated_constant(pred)
-        return None if value is None else bool(value)
+        return bool(value) if value is not None and pred.dtype.base_dtype == dtypes.bool_ else value
     if hasattr(pred, "_as_graph_element"):
         return None
     if pred in (0, 1):

@@ -10,7 +10,7 @@ import numpy as np
 from jitgraph.data import file_host
 from jitgraph.data.source_host import Element, Run, Source, Take
 from jitgraph.declare.invalid import invalid
-from jitgraph.graph import dtypes
+from jitgraph.graph import dtypes, errors
 from jitgraph.ops.strings.strings import parsed_number
 
 _NAMES = {"float32": "float", "float64": "double"}      # as messages of TensorFlow call them
@@ -110,7 +110,9 @@ class CsvRows(Source):
             nonlocal text, start
             while start >= len(text):
                 text, start = file_host.content(next(names), self.compression), 0
-                if self.header and text:
+                if self.header and not text:
+                    raise errors.InvalidArgumentError(None, None, "Can't read header of file")
+                if self.header:
                     start = form.record(text, 0)[2]
             fields, wrong, start = form.record(text, start)
             return form.element(fields, wrong)

@@ -13,23 +13,24 @@ _MAP = "f: func, ..., use_inter_op_parallelism: bool = true, preserve_cardinalit
 
 
 @dataset_op(f"MapDataset(input_dataset: variant, other_arguments: [Targuments]; {_MAP})")
-def map_dataset(input_dataset, f):
+def map_dataset(input_dataset, f, preserve_cardinality):
     """What a function gives for each element."""
-    return function_host.Mapped(input_dataset, f)
+    return function_host.Mapped(input_dataset, f, preserves=preserve_cardinality)
 
 
 @dataset_op("ParallelMapDataset(input_dataset: variant, other_arguments: [Targuments], num_parallel_calls: int32; f: func, ..., "
             "use_inter_op_parallelism: bool = true, sloppy: bool = false, preserve_cardinality: bool = false)")
-def parallel_map_dataset(input_dataset, num_parallel_calls, f):
+def parallel_map_dataset(input_dataset, num_parallel_calls, f, preserve_cardinality):
     """What a function gives for each element, called for several at a time."""
-    return function_host.Mapped(input_dataset, f, parallel_calls(num_parallel_calls))
+    return function_host.Mapped(input_dataset, f, parallel_calls(num_parallel_calls), preserves=preserve_cardinality)
 
 
 @dataset_op("MapAndBatchDataset(input_dataset: variant, other_arguments: [Targuments], batch_size: int64, "
             "num_parallel_calls: int64, drop_remainder: bool; f: func, ..., preserve_cardinality: bool = false)")
-def map_and_batch_dataset(input_dataset, batch_size, num_parallel_calls, drop_remainder, f):
+def map_and_batch_dataset(input_dataset, batch_size, num_parallel_calls, drop_remainder, f, preserve_cardinality):
     """What a function gives for each element, stacked."""
-    return function_host.MappedBatches(input_dataset, f, batch_size, parallel_calls(num_parallel_calls), drop_remainder)
+    calls = parallel_calls(num_parallel_calls)
+    return function_host.MappedBatches(input_dataset, f, batch_size, calls, drop_remainder, preserve_cardinality)
 
 
 @dataset_op("FilterDataset(input_dataset: variant, other_arguments: [Targuments]; predicate: func, ...)")
@@ -75,9 +76,9 @@ def parallel_interleave_dataset(input_dataset, cycle_length, block_length, slopp
 
 @dataset_op("ScanDataset(input_dataset: variant, initial_state: [Tstate], other_arguments: [Targuments]; f: func, "
             "Tstate: list(type) >= 1, ..., preserve_cardinality: bool = false)")
-def scan_dataset(input_dataset, initial_state, f):
+def scan_dataset(input_dataset, initial_state, f, preserve_cardinality):
     """What a function gives for its state and each element."""
-    return function_host.Scanned(input_dataset, [np.asarray(part) for part in initial_state], f)
+    return function_host.Scanned(input_dataset, [np.asarray(part) for part in initial_state], f, preserve_cardinality)
 
 
 @dataset_op("GroupByWindowDataset(input_dataset: variant, key_func_other_arguments: [Tkey_func_other_arguments], "

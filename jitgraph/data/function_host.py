@@ -1,6 +1,7 @@
 """Sources that call functions: map, filter, flat_map, interleave, scan, groups and generators."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,18 +13,38 @@ from jitgraph.graph import errors
 from jitgraph.resources import handle
 
 
-class Mapped(Unary):
-    """What a function gives for each element; `parallel`: in how many threads it is called, 1 for none of its own."""
+def told(call: Callable, preserves: bool) -> Callable:
+    """A function whose OutOfRangeError ends the elements; where it `preserves` their number, it is an InvalidArgumentError."""
 
-    def __init__(self, source: Source, function: Function, parallel: int = 1, name: str = "map"):
+    def called(element: Element) -> Any:
+        try:
+            return call(element)
+        except errors.OutOfRangeError as error:
+            if not preserves:
+                raise StopIteration from None
+            raise errors.InvalidArgumentError(
+                None, None, f"Function invocation produced OutOfRangeError: {error.message}") from error
+
+    return called
+
+
+class Mapped(Unary):
+    """What a function gives for each element; `parallel`: in how many threads it is called, 1 for none of its own.
+
+    `preserves`: see ``told``.
+    """
+
+    fails_by_batches = True
+
+    def __init__(self, source: Source, function: Function, parallel: int = 1, name: str = "map", preserves: bool = False):
         super().__init__(source)
-        self.function, self.parallel, self.name = function, parallel, name
+        self.function, self.parallel, self.name, self.preserves = function, parallel, name, preserves
 
     def iterate(self, run: Run) -> Take:
         return self.resume(run, 0)
 
     def resume(self, run: Run, count: int) -> Take:
-        take, call = self.source.resume(run.at(self.name), count), self.function.start(run)
+        take, call = self.source.resume(run.at(self.name), count), told(self.function.start(run), self.preserves)
         # kernels would wait for each other: threads gain where a function waits for the host
         if self.parallel > 1 and self.function.waits:
             return ordered_calls(run.session, call, take, self.parallel)
@@ -150,12 +171,13 @@ class Interleaved(Unary):
 class Scanned(Unary):
     """What a function gives for the state and each element, besides the next state."""
 
-    def __init__(self, source: Source, state: list[np.ndarray], function: Function):
+    def __init__(self, source: Source, state: list[np.ndarray], function: Function, preserves: bool):
         super().__init__(source)
-        self.state, self.function = state, function
+        self.state, self.function, self.preserves = state, function, preserves
 
     def iterate(self, run: Run) -> Take:
-        take, call, state = self.source.iterate(run.at("scan")), self.function.start(run), tuple(self.state)
+        take, call = self.source.iterate(run.at("scan")), told(self.function.start(run), self.preserves)
+        state = tuple(self.state)
 
         def scanned() -> Element:
             nonlocal state
@@ -295,10 +317,10 @@ class Generated(Source):
 class MappedBatches(Unary):
     """What a function gives for each element, stacked."""
 
-    def __init__(self, source: Source, function: Function, size: int, parallel: int, drop_remainder: bool):
+    def __init__(self, source: Source, function: Function, size: int, parallel: int, drop_remainder: bool, preserves: bool):
         if size <= 0:
             raise errors.InvalidArgumentError(None, None, "batch_size must be greater than zero.")
-        self.mapped = Mapped(source, function, parallel, "map_and_batch")
+        self.mapped = Mapped(source, function, parallel, "map_and_batch", preserves)
         super().__init__(source)
         self.batch, self.drop = size, drop_remainder
 
@@ -306,7 +328,7 @@ class MappedBatches(Unary):
         return self.resume(run, 0)
 
     def resume(self, run: Run, count: int) -> Take:
-        gather = gathering(self.mapped.resume(run, count * self.batch), self.batch, self.drop)
+        gather = gathering(self.mapped.resume(run, count * self.batch), self.batch, self.drop, whole=True)
         return lambda: stacked(gather())
 
 

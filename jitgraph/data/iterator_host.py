@@ -92,8 +92,12 @@ class Iterator:
                 element = self.take()
             except StopIteration:
                 raise errors.OutOfRangeError(None, None, "End of sequence") from None
-            except errors.OpError:
+            except errors.OpError as error:
                 self.taken, self.failed = self.taken + 1, True
+                if isinstance(error, errors.OutOfRangeError):       # who loops until the end would take it for that
+                    raise errors.InternalError(
+                        None, None, "An iterator returned OutOfRange without setting *end_of_sequence. This indicates that an "
+                                    f"error may have occurred. Original message: {error.message}") from error
                 raise
             self.taken += 1
         return tuple(array if array.flags.writeable else np.array(array) for array in element)

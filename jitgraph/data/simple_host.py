@@ -139,11 +139,15 @@ class Taken(Unary):
         take = self.source.resume(run.at("take"), count if self.count < 0 else min(count, self.count))
         if self.count < 0:
             return take
-        left = iter(range(count, self.count))
+        left = max(self.count - count, 0)
 
         def taken() -> Element:
-            next(left)
-            return take()
+            nonlocal left
+            if not left:
+                raise StopIteration
+            element = take()
+            left -= 1           # an error is none of them
+            return element
 
         return taken
 
@@ -167,8 +171,8 @@ class Skipped(Unary):
         def skipped() -> Element:
             nonlocal left
             while left:
-                left -= 1
                 take()
+                left -= 1       # an error is none of them
             return take()
 
         return skipped
@@ -269,7 +273,8 @@ class Batched(Unary):
     def resume(self, run: Run, count: int) -> Take:
         if isinstance(self.source, Slices):
             return self._of_slices(self.source, count)
-        gather = gathering(self.source.resume(run.at("batch"), count * self.batch), self.batch, self.drop)
+        take = self.source.resume(run.at("batch"), count * self.batch)
+        gather = gathering(take, self.batch, self.drop, whole=self.source.fails_by_batches)
         return lambda: stacked(gather())
 
     def _of_slices(self, source: Slices, count: int) -> Take:
@@ -288,19 +293,30 @@ class Batched(Unary):
         return size if size < 0 else size // self.batch if self.drop else -(-size // self.batch)
 
 
-def gathering(take: Take, size: int, drop_remainder: bool) -> Any:
-    """A function that gives the next `size` elements as a list, at the end what is left (or drops it)."""
+def gathering(take: Take, size: int, drop_remainder: bool, whole: bool = False) -> Any:
+    """A function that gives the next `size` elements as a list, at the end what is left (or drops it).
+
+    With `whole`, a batch with an error takes all of its elements before it raises that.
+    """
     ended = False
 
     def gather() -> list[Element]:
         nonlocal ended
         found: list[Element] = []
+        failure: errors.OpError | None = None
         if not ended:
             try:
-                while len(found) < size:
-                    found.append(take())
+                for _ in range(size):
+                    try:
+                        found.append(take())
+                    except errors.OpError as error:
+                        if not whole:
+                            raise
+                        failure = failure or error
             except StopIteration:
                 ended = True
+        if failure is not None:
+            raise failure
         if not found or drop_remainder and len(found) < size:
             raise StopIteration
         return found
@@ -413,6 +429,15 @@ class Windowed(Unary):
             return tuple(handle(Listed([(element[k],) for element in chosen])) for k in range(len(chosen[0])))
 
         return windowed
+
+    def size(self) -> int:
+        size = self.source.size()
+        if size < 0:
+            return size
+        if not self.drop:
+            return -(-size // self.shift)
+        rest = size - self.stride * (self.window - 1) - 1
+        return rest // self.shift + 1 if rest >= 0 else 0
 
 
 class Cached(Unary):

@@ -115,6 +115,7 @@ class Source:
 
     inputs: tuple[Source, ...] = ()
     recipe: Recipe | None = None
+    fails_by_batches = False    # whether batches of it, in one step with it in TensorFlow, fail as a whole
 
     def iterate(self, run: Run) -> Take:
         """The function that gives the elements of a new iteration."""

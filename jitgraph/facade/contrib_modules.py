@@ -159,7 +159,7 @@ CONTRIB_PLACES = {
         :jitgraph.contrib.distributions.scales :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks
         :jitgraph.contrib.distributions.scalar_bases""",
     "contrib.layers.python.layers.utils": """
-        contrib.layers :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments""",
+        :jitgraph.contrib.layers.collected :jitgraph.contrib.layers.arguments :jitgraph.layers.arguments contrib.layers""",
     "contrib.layers.python.layers.encoders": "contrib.layers :jitgraph.contrib.layers.encoders",
     "contrib.layers.python.ops.sparse_ops": ":jitgraph.contrib.layers.encoders",
     "contrib.legacy_seq2seq.python.ops.seq2seq": """
@@ -183,6 +183,7 @@ CONTRIB_PLACES = {
     "contrib.layers.python.ops.bucketization_op": ":jitgraph.contrib.layers.cross_ops",
     "contrib.layers.python.ops.sparse_feature_cross_op": """
         :jitgraph.contrib.layers.cross_ops :jitgraph.contrib.layers.scattered_embeddings""",
+    "contrib.layers.python.layers.embedding_ops": "contrib.layers :jitgraph.contrib.layers.scattered_embeddings",
     "contrib.layers.python.layers.feature_column": "contrib.layers :jitgraph.feature_column.dense_rows",
     "contrib.linear_optimizer.python.ops.sharded_mutable_dense_hashtable": ":jitgraph.contrib.linear_optimizer.models",
     "contrib.factorization.python.ops.clustering_ops": "contrib.factorization :jitgraph.estimator.clustering.center_ops",

@@ -97,9 +97,9 @@ PACKAGES: dict[str, str] = {
     "resources.record_inputs": "contrib.framework.RecordInput",
     "contrib.layers.reversible": """
         contrib.layers.RevBlock contrib.layers.rev_block contrib.slim.RevBlock contrib.slim.rev_block""",
+    "contrib.layers.old_embeddings": "contrib.layers.scattered_embedding_column contrib.slim.scattered_embedding_column",
     "contrib.layers.scattered_embeddings": """
-        contrib.layers.scattered_embedding_column contrib.layers.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
-        contrib.slim.scattered_embedding_column contrib.slim.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
+        contrib.layers.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY contrib.slim.SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY
         contrib.slim.scattered_embedding_lookup contrib.slim.scattered_embedding_lookup_sparse""",
     "contrib.layers.cross_ops": "contrib.slim.sparse_feature_cross contrib.slim.bucketize",
     "contrib.layers.old_sequences": """

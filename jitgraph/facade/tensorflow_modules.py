@@ -19,11 +19,11 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     "data": {
         "ops": "data",
         "util": "data",
-        "ops.dataset_ops": "data",
+        "ops.dataset_ops": "data :jitgraph.inner.datasets",
         "ops.iterator_ops": "data",
         "ops.multi_device_iterator_ops": ":jitgraph.data.multi_device_iterator",
         "ops.optional_ops": "data.experimental :jitgraph.data.optional",
-        "ops.readers": "data",
+        "ops.readers": "data :jitgraph.inner.datasets",
         "experimental.ops.iterator_ops": "data.experimental :jitgraph.data.checkpointing",
         "experimental.ops.stats_ops": "data.experimental :jitgraph.data.statistics",
         **{
@@ -34,7 +34,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
                 resampling scan_ops shuffle_ops stats_aggregator stats_options take_while_ops threading_options
                 unique writers""".split()
         },
-        "util.nest": "contrib.framework.nest :jitgraph.inner.nest",
+        "util.nest": ":jitgraph.inner.data_nest",
         "util.options": ":jitgraph.data.options",
     },
     "compiler": {"xla": "contrib.compiler.xla", "xla.xla": "contrib.compiler.xla"},

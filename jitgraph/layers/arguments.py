@@ -77,6 +77,8 @@ def deconv_output_length(input_length: Any, filter_size: int, padding: str, stri
     if input_length is None:
         return None
     length = input_length * stride
+    if padding == "full":
+        return length - (stride + filter_size - 2)
     return length + max(filter_size - stride, 0) if padding == "valid" else length
 
 

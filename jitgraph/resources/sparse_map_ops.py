@@ -14,7 +14,10 @@ from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.dtypes import DType
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
-from jitgraph.ops.arrays.shape import expand_dims, squeeze
+from jitgraph.ops.arrays.fill import ones
+from jitgraph.ops.arrays.gather import gather
+from jitgraph.ops.arrays.shape import expand_dims, shape, squeeze
+from jitgraph.ops.sparse.sparse_functions import sparse_retain
 
 _SHARING = 'container: string = "", shared_name: string = ""'
 
@@ -98,22 +101,33 @@ class Kept(NamedTuple):
 
 
 def store(tensor: SparseTensor, many: bool, keep_input: Tensor, map_name: str | None) -> tuple[Tensor, str]:
-    """(handle, name of the map): `tensor`, or with `many` each of its rows, kept where `keep_input` is true."""
+    """(handle, name of the map): `tensor`, or with `many` each of its rows, kept where `keep_input` is true.
+
+    Where nothing is kept the handles are -1, as many as there would be, so that they lie beside the other components.
+    """
     from jitgraph.control.conditionals import cond
 
     builder = _add_many_sparse_to_tensors_map if many else _add_sparse_to_tensors_map
     made: list[str] = []
+    if keep_input.shape.ndims == 1:
+        tensor = sparse_retain(tensor, gather(keep_input, tensor.indices[:, 0]))
 
     def add() -> Tensor:
         handle = builder(tensor.indices, tensor.values, tensor.dense_shape, shared_name=map_name or "")
         made.append(map_name or handle.op.name)
         return handle
 
+    def none() -> Tensor:
+        no_handle = constant(-1, dtype=dtypes.int64)
+        return no_handle * ones(shape(tensor)[0:1], dtypes.int64) if many else no_handle
+
     known = constant_value(keep_input) if keep_input.shape.ndims == 0 else np.array(True)
     if known is not None and known:
         handle = add()
     else:
-        handle = cond(keep_input, add, lambda: constant(-1, dtype=dtypes.int64))
+        handle = cond(keep_input, add, none)
+    if many:
+        handle.set_shape([None])        # a `cond` knows no more of it than that it has one
     return expand_dims(handle, 1 if many else 0), made[0]
 
 

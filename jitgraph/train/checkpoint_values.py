@@ -7,6 +7,7 @@ from typing import Any
 
 from jitgraph.app import logs
 from jitgraph.control.order_ops import group, no_op
+from jitgraph.formats import bundle
 from jitgraph.formats.checkpoint import CheckpointReader, path_string
 from jitgraph.graph.scopes import device
 from jitgraph.ops.arrays.identity import placeholder
@@ -137,11 +138,12 @@ def _read_at_start(variable: Any, path: str, tensor_name: str, slice_spec: str) 
 def assign_from_checkpoint(model_path: Any, var_list: Any, ignore_missing_vars: bool = False) -> tuple[Any, dict]:
     """``tf.contrib.framework.assign_from_checkpoint``: an operation that sets variables, and the feeds it needs.
 
-    `var_list`: variables, or {name in the checkpoint: variable or its slices}.  Raises ValueError if a name is not there
-    (unless `ignore_missing_vars`), or a shape differs.
+    `model_path`: the prefix of a checkpoint, or a folder with one.  `var_list`: variables, or {name in the
+    checkpoint: variable or its slices}.  Raises ValueError if a name is not there (unless `ignore_missing_vars`), or a shape
+    differs.
     """
     grouped = _grouped(var_list)
-    reader = load_checkpoint(model_path)
+    reader = _reader(model_path)
     assigned, feeds = [], {}
     for name, variables in grouped.items():
         if not reader.has_tensor(name):
@@ -157,6 +159,11 @@ def assign_from_checkpoint(model_path: Any, var_list: Any, ignore_missing_vars: 
                             else reference_ops.assign(variable._ref(), fed))
             feeds[fed] = part.reshape(fed.shape.as_list())
     return (group(*assigned) if assigned else no_op()), feeds
+
+
+def _reader(model_path: Any) -> CheckpointReader:
+    path = path_string(model_path)
+    return CheckpointReader(path) if os.path.exists(bundle.index_path(path)) else load_checkpoint(path)
 
 
 def _grouped(var_list: Any) -> dict[str, list]:
@@ -191,7 +198,7 @@ def assign_from_checkpoint_fn(model_path: Any, var_list: Any, ignore_missing_var
     None if nothing is left to restore.  See ``assign_from_checkpoint``; with `reshape_variables`, shapes may differ.
     """
     if ignore_missing_vars:
-        reader = load_checkpoint(model_path)
+        reader = _reader(model_path)
         known = var_list if isinstance(var_list, dict) else {v.op.name: v for v in var_list}
         var_list = {name: value for name, value in known.items() if reader.has_tensor(name)}
         for name in known.keys() - var_list.keys():

@@ -38,6 +38,8 @@ class BaseSaverBuilder:
     # where programs look for them
     SaveSpec = saveables.SaveSpec
     SaveableObject = saveables.SaveableObject
+    VariableSaveable = saveables.ReferenceVariableSaveable
+    ResourceVariableSaveable = saveables.ResourceVariableSaveable
 
     def __init__(self, write_version: int = messages.SaverDef.V2):
         self._write_version = write_version

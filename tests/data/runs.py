@@ -39,6 +39,31 @@ PROGRAMS = {
     "errors go on": """
         x = D.from_tensor_slices([1., 0., 2.]).map(lambda v: tf.check_numerics(1. / v, "bad")).make_one_shot_iterator().get_next()
         run(x); kind(x); run(x); kind(x); kind(x)""",
+    "functions that end the input": """
+        def f(k):
+            if k >= 3: raise StopIteration
+            return k
+        def g(k): return tf.py_func(f, [k], tf.int64)
+        def each(d, n=5):
+            x = d.make_one_shot_iterator().get_next()
+            return [kind(x) for _ in range(n)]
+        each(D.range(5).map(g).batch(2)); each(D.range(5).map(g, num_parallel_calls=2).batch(2))
+        each(D.range(5).filter(lambda k: g(k) >= 0)); each(D.range(5).flat_map(lambda k: D.from_tensors(g(k))))
+        each(D.range(5).interleave(lambda k: D.from_tensors(g(k)), 2)); each(D.range(5).apply(E.map_and_batch(g, 2)))
+        each(D.range(5).apply(E.scan(np.int64(0), lambda s, k: (s, g(k)))))
+        each(D.range(5).apply(E.take_while(lambda k: g(k) >= 0)))
+        each(D.range(5).apply(E.group_by_window(g, lambda k, d: d.batch(2), 2)))""",
+    "errors and what is left": """
+        def f(k):
+            if k == 2: raise ValueError("x")
+            return k
+        m = D.range(6).map(lambda k: tf.py_func(f, [k], tf.int64))
+        def each(d, n=7):
+            x = d.make_one_shot_iterator().get_next()
+            return [kind(x) for _ in range(n)]
+        each(m.batch(2)); each(m.batch(4)); each(m.batch(2, drop_remainder=True)); each(m.prefetch(1).batch(2)); each(m.take(3))
+        each(m.skip(3)); each(m.skip(2)); each(D.range(6).apply(E.map_and_batch(lambda k: tf.py_func(f, [k], tf.int64), 2)))
+        each(m.apply(lambda d: d)); each(m.batch(2).apply(E.ignore_errors())); each(m.apply(E.ignore_errors()).batch(2))""",
     "errors of batches": """
         x = D.range(1, 4).map(lambda k: tf.fill([k], k)).batch(2).make_one_shot_iterator().get_next(); kind(x)
         y = D.range(3).map(lambda k: tf.fill([k], k)).padded_batch(3, [1]).make_one_shot_iterator().get_next(); kind(y)
@@ -108,7 +133,13 @@ PROGRAMS = {
         run(E.cardinality(D.range(7).batch(2))); run(E.cardinality(D.range(7).repeat()))
         run(E.cardinality(D.range(7).filter(lambda k: k > 1)))
         run(E.cardinality(D.range(4).repeat(3).skip(2).take(9).shard(2, 0)))
-        run(E.cardinality(D.zip((D.range(3), D.range(5)))))""",
+        run(E.cardinality(D.zip((D.range(3), D.range(5)))))
+        def windows(n, *how): return run(E.cardinality(D.range(n).window(*how)))
+        [windows(0, 1), windows(5, 2, None, 1, True), windows(5, 3, 1, 1, True), windows(5, 3, 2, 2, True)]
+        [windows(5, 3, 2, 2, False), windows(10, 2, 5, 1, True), windows(10, 2, 5, 1, False)]
+        for n, size, shift, stride, drop in ((0, 1, None, 1, False), (5, 2, None, 1, True), (5, 3, 1, 1, True), (5, 3, 2, 2, True),
+                                             (5, 3, 2, 2, False), (10, 2, 5, 1, True), (10, 2, 5, 1, False)):
+            run(E.cardinality(D.range(n).window(size, shift, stride, drop)))""",
     "options": """
         o = tf.data.Options(); o.experimental_optimization.shuffle_and_repeat_fusion = False; o.experimental_deterministic = 3
         x = D.range(5).shuffle(5, 1).repeat(2).with_options(o).make_one_shot_iterator().get_next(); many(x, 11)

@@ -68,3 +68,10 @@ def test_nodes(tf):
     assert dataset.element_spec == (tf.TensorSpec([], tf.int32), tf.TensorSpec([], tf.float32))
     with pytest.raises(ValueError, match="Shape of a default must be a length-0 or length-1 vector, or a scalar."):
         tf.data.experimental.CsvDataset("table.csv", [[1, 2]])
+
+
+def test_a_header_that_is_not_there(tf, tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "full").write_bytes(b"a\n7\n")
+    names = [str(tmp_path / "empty"), str(tmp_path / "full")]
+    assert rows(tf, names, record_defaults=[0], header=True) == ["Can't read header of file", (7,)]

@@ -187,6 +187,13 @@ def test_modules_that_hold_public_names(tf, tensorflow):
 
     assert tfprof_logger.write_op_log is tf.profiler.write_op_log and xla.compile is tf.contrib.compiler.xla.compile
     assert nest.map_structure_up_to((1, 2), lambda one: one[0], ([3], [4])) == (3, 4)
+    assert nest.flatten(([1, 2], {"b": 3, "a": [4]})) == [[1, 2], [4], 3] and not nest.is_sequence([1])
+    assert nest.pack_sequence_as((1, {"a": 2}), [[3], 4]) == ([3], {"a": 4})
+    assert nest.map_structure(lambda a, b: a + b, ([1], 2), ([3], 4)) == ([1, 3], 6)
+    for wrong in (lambda: nest.assert_same_structure((1, 2), (1, (2,))), lambda: nest.pack_sequence_as((1, 2), [3]),
+                  lambda: nest.pack_sequence_as(1, [2, 3])):
+        with pytest.raises(ValueError):
+            wrong()
     assert clustering_ops.KMEANS_PLUS_PLUS_INIT == "kmeans_plus_plus" and gen_sdca_ops.sdca_optimizer_v2
     assert data_flow_ops.StagingArea is tf.contrib.staging.StagingArea and data_flow_ops.FIFOQueue is tf.FIFOQueue
 
@@ -205,3 +212,12 @@ def test_packages_of_contrib_hand_on_the_modules_that_they_import(tf):
     assert tf.contrib.layers.array_ops.placeholder is tf.placeholder
     with pytest.raises(AttributeError, match="tf.contrib.slim.nonsense is not in jitgraph"):
         _ = tf.contrib.slim.nonsense
+
+
+def test_layers_of_contrib_choose_by_what_is_known(tf, tensorflow):
+    from tensorflow.contrib.layers.python.layers import utils
+
+    assert utils.smart_cond(True, lambda: 1, lambda: 2) == 1 and utils.smart_cond(tf.constant(False), lambda: 1, lambda: 2) == 2
+    assert utils.constant_value(tf.placeholder(tf.bool, [])) is None
+    with pytest.raises(ValueError, match="n must be a positive integer"):
+        utils.n_positive_integers("3", [1])

@@ -117,3 +117,25 @@ def test_moving_averages_follow_the_batches_that_a_training_step_sees(tf):
         session.run(updates, {x: batch, training: False})
         np.testing.assert_allclose(session.run(mean), [1, 10])
         np.testing.assert_allclose(session.run(y, {x: batch, training: False}), (batch - [1, 10]) / np.sqrt([1.001, 50.501]), 1e-5)
+
+
+@pytest.mark.parametrize("make", ["conv3d", "conv3d_transpose"])
+def test_volumes_with_channels_first_are_those_with_channels_last(tf, run, rng, make):
+    volumes = rng.randn(2, 4, 3, 5, 2).astype(np.float32)
+    found = []
+    for layout in ("channels_last", "channels_first"):
+        given = tf.constant(volumes if layout == "channels_last" else volumes.transpose(0, 4, 1, 2, 3))
+        layer = getattr(tf.layers, make)(given, 3, 2, data_format=layout, name="c", reuse=tf.AUTO_REUSE,
+                                         bias_initializer=tf.constant_initializer([1.0, 20.0, 300.0]))
+        found.append(layer if layout == "channels_last" else tf.transpose(layer, [0, 2, 3, 4, 1]))
+    last, first = run(found)
+    np.testing.assert_allclose(first, last, rtol=1e-5, atol=1e-4)
+
+
+def test_helpers_of_layers(tf):
+    utils = importlib.import_module("jitgraph.layers.arguments")
+    assert [utils.deconv_output_length(4, 3, padding, 2) for padding in ("same", "valid", "full")] == [8, 9, 5]
+    five, two = (lambda: tf.constant(5)), (lambda: tf.constant(2))
+    assert utils.constant_value(utils.smart_cond(True, five, two)) == 5
+    assert utils.constant_value(tf.constant(True)) is True
+    assert utils.constant_value(tf.placeholder_with_default(5, ())) is None

@@ -95,6 +95,20 @@ def test_bias_layouts(tf, run):
         tf.nn.bias_add(x, b, data_format="HWC")
 
 
+@pytest.mark.parametrize("positions", [(4,), (2, 4), (2, 4, 5)])
+@pytest.mark.parametrize("known", [True, False])
+def test_biases_of_channels_that_come_second(tf, run, positions, known):
+    values = np.arange(2 * 3 * np.prod(positions), dtype=np.float32).reshape(2, 3, *positions)
+    x, bias = tf.placeholder(tf.float32, values.shape if known else None), tf.constant([10.0, 20.0, 30.0])
+    y = tf.nn.bias_add(x, bias, data_format="NCHW")
+    assert y.shape.as_list() == list(values.shape) if known else y.shape.ndims is None
+    got, grad = run([y, tf.gradients(y, bias)[0]], {x: values})
+    np.testing.assert_array_equal(got, np.moveaxis(np.moveaxis(values, 1, -1) + [10, 20, 30], -1, 1))
+    np.testing.assert_array_equal(grad, [2 * np.prod(positions)] * 3)
+    with pytest.raises(ValueError, match="must be at least rank 3"):
+        tf.nn.bias_add(tf.zeros([2, 3]), bias, data_format="NCHW")
+
+
 def test_moments_of_half_precision(tf, run, rng):
     x = (rng.randn(5000) + 100).astype(np.float16)
     mean, variance = run(tf.nn.moments(tf.constant(x), [0]))

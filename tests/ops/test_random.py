@@ -174,3 +174,12 @@ def test_many_gamma_numbers_are_those_of_few(tf, run):
 def test_gamma_numbers_where_there_are_none(tf, run):
     found = run(tf.raw_ops.RandomGamma(shape=[2], alpha=[0.0, float("nan"), 2.0], seed=5, seed2=9))
     assert found[:, 0].tolist() == [0, 0] and np.isnan(found[:, 1]).all() and (found[:, 2] > 0).all()
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_poisson_and_gamma_numbers_of_no_rates(tf, jit):
+    rates = tf.placeholder(tf.float32, [None])
+    with tf.Session(jit=jit) as session:
+        for numbers, shape in ((tf.random_poisson(rates, []), (0,)), (tf.random_poisson(rates, [3]), (3, 0)),
+                               (tf.random_gamma([2], rates), (2, 0)), (tf.random_poisson([1.0, 2.0], [0]), (0, 2))):
+            assert session.run(numbers, {rates: np.zeros(0)}).shape == shape

@@ -100,3 +100,18 @@ def test_assigning_by_a_function(tf, folder):
     with tf.Session() as session:
         restore(session)
         assert session.run(w).tolist() == [[7, 8]]
+
+
+def test_a_checkpoint_of_the_name_of_a_folder(tf, tmp_path):
+    (tmp_path / "model").mkdir()
+    v = tf.get_variable("v", initializer=[1.0, 2.0])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        path = tf.train.Saver().save(session, str(tmp_path / "model"), write_state=False)
+        session.run(v.assign([0.0, 0.0]))
+        op, feeds = tf.contrib.framework.assign_from_checkpoint(path, [v])
+        session.run(op, feeds)
+        assert session.run(v).tolist() == [1, 2]
+        session.run(v.assign([0.0, 0.0]))
+        tf.contrib.framework.assign_from_checkpoint_fn(path, [v], ignore_missing_vars=True)(session)
+        assert session.run(v).tolist() == [1, 2]

@@ -140,3 +140,61 @@ def quick_manager(tf, creator):
         return tf.train.SessionManager(local_init_op=scaffold.local_init_op, ready_op=scaffold.ready_op,
                                        ready_for_local_init_op=scaffold.ready_for_local_init_op, recovery_wait_secs=0.1)
     return manager
+
+
+def test_isolated_sessions_keep_things_of_their_own(tf):
+    server = tf.train.Server.create_local_server()
+    v = tf.Variable(3.0, name="v")
+    queue = tf.FIFOQueue(3, tf.int32, shapes=[[]], shared_name="q")
+    put, size = queue.enqueue(7), queue.size()
+    shared = tf.Session(server.target)
+    alone, other = [tf.Session(server.target, config=tf.ConfigProto(isolate_session_state=True)) for _ in range(2)]
+    shared.run([v.initializer, put])
+    for session in (alone, other):
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            session.run(v)
+        assert session.run(size) == 0
+    alone.run([v.assign(5.0), put])
+    alone.run(put)
+    assert (shared.run([v, size]), alone.run([v, size])) == ([3, 1], [5, 2])
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        other.run(v)
+
+
+@pytest.mark.parametrize("containers", [None, ["a"]])
+def test_a_server_is_reset(tf, containers):
+    server, beside = tf.train.Server.create_local_server(), tf.train.Server.create_local_server()
+    with tf.container("a"):
+        v = tf.Variable(1.0)
+    w = tf.Variable(2.0)
+    session, further, local = tf.Session(server.target), tf.Session(beside.target), tf.Session()
+    for each in (session, further, local):
+        each.run([v.initializer, w.initializer])
+    call = session.make_callable(w)
+    tf.Session.reset(server.target, containers)
+    for use in (lambda: session.run(w), call):
+        with pytest.raises(tf.errors.AbortedError, match="Session is not found"):
+            use()
+    assert further.run([v, w]) == local.run([v, w]) == [1, 2]
+    again = tf.Session(server.target)
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        again.run(v)
+    if containers:
+        assert again.run(w) == 2
+    else:
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            again.run(w)
+
+
+def test_sessions_without_a_server_are_ended_by_a_reset(tf):
+    v = tf.Variable(1.0)
+    server = tf.train.Server.create_local_server()
+    session, served = tf.Session(), tf.Session(server.target)
+    for each in (session, served):
+        each.run(v.initializer)
+    tf.Session.reset("")
+    with pytest.raises(tf.errors.CancelledError, match="Session has been closed"):
+        session.run(v)
+    assert served.run(v) == 1
+    with pytest.raises(tf.errors.NotFoundError, match="No session factory registered"):
+        tf.Session.reset("nowhere")

@@ -80,6 +80,25 @@ def test_sparse_tensors(tf, collect):
     assert got[0].dense_shape.tolist() == [2, 4]
 
 
+@pytest.mark.parametrize("each", [False, True], ids=["one answer", "an answer for each"])
+def test_sparse_tensors_of_which_some_are_kept(tf, collect, each):
+    n = tf.train.range_input_producer(6, num_epochs=1, shuffle=False).dequeue()
+    row = tf.expand_dims(tf.expand_dims(tf.cast(n, tf.int64), 0), 0)
+    one = tf.SparseTensor(row, tf.expand_dims(n * 10, 0), [6])
+    if each:
+        numbers = tf.stack([n, n + 1])
+        rows = tf.SparseTensor(tf.constant([[0, 0], [1, 1]], tf.int64), numbers * 10, [2, 6])
+        batch = tf.train.maybe_batch([numbers, rows], tf.equal(numbers % 3, 0), 2, enqueue_many=True)
+        expected = [[0, 3], [3, 6]]
+    else:
+        numbers, rows = tf.train.batch([n, one], 1)
+        batch = tf.train.maybe_batch([numbers, rows], tf.equal(numbers[0] % 2, 0), 1, enqueue_many=True)
+        expected = [[0], [2], [4]]
+    got = collect(batch)
+    assert [numbers.tolist() for numbers, _ in got] == expected
+    assert [sparse.values.tolist() for _, sparse in got] == [[10 * number for number in numbers] for numbers in expected]
+
+
 def test_shuffled_batches(tf, collect):
     x, = tf.train.slice_input_producer([np.arange(40)], num_epochs=1, shuffle=False)
     got = np.concatenate(collect(tf.train.shuffle_batch([x], 8, capacity=40, min_after_dequeue=20, seed=1)))

@@ -196,3 +196,29 @@ def test_the_step_is_added_to_after_it_is_read(tf):
         assert session.run(read) == 0       # the initial value stands in
         session.run(tf.global_variables_initializer())
         assert session.run([more, read]) == [3, 0]
+
+
+def test_a_session_around_the_session_is_called_with_names(tf):
+    """As programs write them: `run(self, fetches, **kwargs)`."""
+    class Inner:
+        def __init__(self, session):
+            self.session, self.calls = session, []
+            self.graph = session.graph
+
+        def run(self, fetches, **kwargs):
+            self.calls.append(kwargs)
+            return self.session.run(fetches)
+
+        def __getattr__(self, name):
+            return getattr(self.session, name)
+
+    class Creator(tf.train.SessionCreator):
+        def create_session(self):
+            self.inner = Inner(tf.Session())
+            return self.inner
+
+    x = tf.placeholder_with_default(1.0, ())
+    creator = Creator()
+    with tf.train.MonitoredSession(creator) as session:
+        session.run(x, {x: 2.0}, run_metadata=tf.RunMetadata())
+    assert creator.inner.calls[-1]["feed_dict"] == {x: 2.0} and "run_metadata" in creator.inner.calls[-1]

@@ -89,7 +89,7 @@ def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
 
 def n_positive_integers(n: int, value: Any) -> tuple[int, ...]:
     """`n` positive integers from one or from as many.  Raises ValueError for anything else."""
-    if n < 1 or n != int(n):
+    if not isinstance(n, numbers.Integral) or n < 1:
         raise ValueError("n must be a positive integer")
     try:
         values = (int(value),) * n

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from jitgraph.autodiff.custom_gradient import custom_gradient
@@ -25,13 +25,15 @@ def scale_gradient(inputs: Any, gradient_multiplier: Any) -> tuple:
     return identity(inputs), lambda grad: [grad * gradient_multiplier, None]
 
 
-def recompute_grad(fn: Callable, use_data_dep: Any = _BY_TARGET, tupleize_grads: bool = False) -> Callable:
-    """`fn` of tensors, computed once more for its gradient instead of being kept until then.
+def recompute_grad(fn: Callable | None = None, use_data_dep: Any = _BY_TARGET, tupleize_grads: bool = False) -> Callable:
+    """`fn` of tensors, computed once more for its gradient instead of being kept until then; without `fn`, a decorator.
 
     An `fn` with an argument ``is_recomputing`` learns which time it is; its variables have to be resource variables.
     `tupleize_grads` gives gradients only when all are there.  `use_data_dep` is for targets that jitgraph does not have.  Raises
     ValueError for an `fn` that takes tensors or variables from around it, and for arguments that are no tensors.
     """
+    if fn is None:
+        return partial(recompute_grad, use_data_dep=use_data_dep, tupleize_grads=tupleize_grads)
     del use_data_dep
     names = fn.__code__.co_freevars
     for name, cell in zip(names, fn.__closure__ or ()):

@@ -6,12 +6,11 @@ from typing import Any
 from jitgraph.app import logs
 from jitgraph.contrib.framework.variables import model_variable
 from jitgraph.contrib.layers.old_columns import OldColumn, of_rank, real_valued_column, transformed_by
+from jitgraph.contrib.layers.old_embeddings import embedded, parts_of, restore
 from jitgraph.contrib.layers.rearranging import inner_flatten
-from jitgraph.contrib.layers.scattered_embeddings import scattered_embedding_lookup_sparse
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import SparseTensor
-from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.ops.arrays.identity import placeholder, sparse_placeholder
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.shape import expand_dims, reshape
@@ -21,7 +20,6 @@ from jitgraph.ops.files.parsing import VarLenFeature, parse_example
 from jitgraph.ops.linalg.matmul import matmul
 from jitgraph.ops.nn.safe_embedding import safe_embedding_lookup_sparse
 from jitgraph.ops.sparse.sparse_functions import sparse_concat, sparse_reshape
-from jitgraph.train.checkpoint_values import init_from_checkpoint
 from jitgraph.variables.variable_initializers import zeros_initializer
 from jitgraph.variables.variable_scopes import variable_scope
 
@@ -44,50 +42,6 @@ def _in_order(feature_columns: Any) -> list:
 
 def _with_global(collections: Any) -> Any:
     return list({*collections, GraphKeys.GLOBAL_VARIABLES}) if collections else collections
-
-
-def _parts(variable: Any) -> list:
-    return list(variable) if hasattr(variable, "_get_variable_list") else [variable]
-
-
-def _restore(path: tuple | None, variables: list) -> None:
-    if path is not None:
-        init_from_checkpoint(path[0], {path[1]: variables[0] if len(variables) == 1 else variables})
-
-
-def _shared(given: Any, collections: Any, trainable: bool) -> Any:
-    """The vectors of a shared name: made once in a graph."""
-    key = "SHARED_EMBEDDING_COLLECTION_" + given.shared_embedding_name.upper()
-    made = get_default_graph().get_collection_ref(key)
-    shape = [given.vocab_size, given.dimension]
-    if not made:
-        made.append(model_variable(name=given.shared_embedding_name, shape=shape, dtype=dtypes.float32,
-                                   initializer=given.initializer, trainable=trainable and given.trainable,
-                                   collections=collections))
-    elif made[0].get_shape() != shape:
-        raise ValueError(f"The embedding variable with name {given.shared_embedding_name} already exists, but its shape does not "
-                         "match required embedding shape here. Please make sure to use different shared_embedding_name for "
-                         "different shared embeddings.")
-    return made[0]
-
-
-def _embedded(column: Any, given: Any, collections: Any, trainable: bool, rank: int) -> Any:
-    ids = inner_flatten(given.input_tensor, rank)
-    weights = None if given.weight_tensor is None else inner_flatten(given.weight_tensor, rank)
-    if given.hash_key:
-        vector = model_variable(name="weights", shape=[given.vocab_size], dtype=dtypes.float32, initializer=given.initializer,
-                                trainable=trainable and given.trainable, collections=collections)
-        return scattered_embedding_lookup_sparse(vector, ids, given.dimension, hash_key=given.hash_key, combiner=given.combiner,
-                                                 name="lookup")
-    if given.shared_embedding_name is not None:
-        vectors = _shared(given, collections, trainable)
-    else:
-        vectors = model_variable(name="weights", shape=[given.vocab_size, given.dimension], dtype=dtypes.float32,
-                                 initializer=given.initializer, trainable=trainable and given.trainable, collections=collections)
-    parts = _parts(vectors)
-    _restore(column._checkpoint_path(), parts)
-    return safe_embedding_lookup_sparse(parts, ids, sparse_weights=weights, combiner=given.combiner, name=column.name + "weights",
-                                        max_norm=given.max_norm)
 
 
 def input_from_feature_columns(columns_to_tensors: dict, feature_columns: Any, weight_collections: Any = None,
@@ -125,7 +79,7 @@ def _one_input(column: Any, tensor: Any, collections: Any, trainable: bool, rank
             return column._to_dnn_input_layer(tensor, collections, trainable, output_rank=rank)
         except ValueError as error:
             raise ValueError(f"Error creating input layer for column: {column.name}.\n{error}, {no_embedding}") from None
-    return _embedded(column, given, collections, trainable, rank)
+    return embedded(column, given, collections, trainable, rank)
 
 
 def _of_rank(tensor: Any, rank: int, name: str) -> Any:
@@ -143,7 +97,7 @@ def _of_rank(tensor: Any, rank: int, name: str) -> Any:
 
 def _looked_up(column: Any, tensors: dict, given: Any, num_outputs: int, trainable: bool, collections: Any) -> tuple[list, Any]:
     with variable_scope(None, default_name=column.name, values=tensors.values()):
-        weights = _parts(model_variable(name="weights", shape=[given.vocab_size, num_outputs], dtype=dtypes.float32,
+        weights = parts_of(model_variable(name="weights", shape=[given.vocab_size, num_outputs], dtype=dtypes.float32,
                                         initializer=given.initializer, trainable=trainable, collections=collections))
         return weights, safe_embedding_lookup_sparse(weights, given.input_tensor, sparse_weights=given.weight_tensor,
                                                      combiner=given.combiner, name=column.name + "_weights")
@@ -190,7 +144,7 @@ def weighted_sum_from_feature_columns(columns_to_tensors: dict, feature_columns:
                 made, sums = _looked_up(column, tensors, given, num_outputs, trainable, weight_collections)
             found.append(reshape(sums, shape=(-1, num_outputs)))
             variables[column] = made
-            _restore(column._checkpoint_path(), made)
+            restore(column._checkpoint_path(), made)
         predictions, bias = _with_bias(add_n(found), num_outputs, trainable, weight_collections)
         return predictions, variables, bias
 
@@ -219,7 +173,7 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors: dict, feature_co
         assert shifted, "At least one column must be in the model."
         joined = sparse_concat(1, shifted)
         with variable_scope(None, default_name="linear_weights", values=tensors.values()):
-            weights = _parts(model_variable(name="weights", shape=[total, num_outputs], dtype=dtypes.float32,
+            weights = parts_of(model_variable(name="weights", shape=[total, num_outputs], dtype=dtypes.float32,
                                             initializer=zeros_initializer(), trainable=trainable, collections=weight_collections))
             sums = safe_embedding_lookup_sparse(weights, joined, sparse_weights=None, combiner="sum", name="_weights")
         predictions, bias = _with_bias(sums, num_outputs, trainable, weight_collections)

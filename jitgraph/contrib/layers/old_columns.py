@@ -6,8 +6,10 @@ from typing import Any, NamedTuple
 from jitgraph import raw_ops as raw
 from jitgraph.app import logs
 from jitgraph.contrib.layers.rearranging import inner_flatten
+from jitgraph.feature_column.column import CategoricalColumn, DenseColumn, FeatureColumn, IdWeightPair
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
+from jitgraph.graph.shapes import TensorShape
 from jitgraph.ops.arrays.fill import one_hot, zeros
 from jitgraph.ops.arrays.join import stack
 from jitgraph.ops.arrays.layout import tile, transpose
@@ -44,11 +46,39 @@ class DeepLookup(NamedTuple):
     hash_key: int | None = None         # of scattered embeddings
 
 
-class OldColumn:
-    """A column of ``tf.contrib.layers``; `key` says where it stands among others."""
+class _OfCache(dict):
+    """The features of a FeatureTransformationCache as the dict that columns add to."""
 
-    name: str
+    def __init__(self, cache: Any, state_manager: Any):
+        super().__init__()
+        self._cache, self._state_manager = cache, state_manager
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __missing__(self, key: Any) -> Any:
+        return self._cache.get(key, self._state_manager)
+
+
+class OldColumn(FeatureColumn):
+    """A column of ``tf.contrib.layers``; `key` says where it stands among others.
+
+    ``tf.feature_column.input_layer`` and ``linear_model`` take those that are dense or categorical too.
+    """
+
+    in_layers = False
     config: dict[str, Any]
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        """How to parse the features that it uses."""
+        return self.config
+
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        """What it makes of the features, as ``insert_transformed_feature`` does."""
+        tensors = _OfCache(transformation_cache, state_manager)
+        self.insert_transformed_feature(tensors)
+        return tensors[self]
 
     @property
     def key(self) -> str:
@@ -117,10 +147,15 @@ class _RealValuedFields(NamedTuple):
     normalizer: Any
 
 
-class _RealValuedColumn(OldColumn, _RealValuedFields):
+class _RealValuedColumn(OldColumn, DenseColumn, _RealValuedFields):
     name = property(lambda self: self.column_name)      # type: ignore[assignment]
     key = property(lambda self: self._key_without("normalizer"))            # type: ignore[assignment]
     normalizer_fn = property(lambda self: self.normalizer)
+    variable_shape = property(lambda self: TensorShape([self.dimension]))   # type: ignore[assignment]
+
+    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+        """The numbers."""
+        return transformation_cache.get(self, state_manager)
 
     @property
     def config(self) -> dict[str, Any]:         # type: ignore[override]
@@ -183,10 +218,20 @@ class _BucketizedFields(NamedTuple):
     boundaries: tuple
 
 
-class _BucketizedColumn(OldColumn, _BucketizedFields):
+class _BucketizedColumn(OldColumn, CategoricalColumn, DenseColumn, _BucketizedFields):
     name = property(lambda self: f"{self.source_column.name}_bucketized")       # type: ignore[assignment]
     length = property(lambda self: len(self.boundaries) + 1)
     config = property(lambda self: self.source_column.config)                   # type: ignore[assignment]
+    num_buckets = property(lambda self: self.length * self.source_column.dimension)             # type: ignore[assignment]
+    variable_shape = property(lambda self: TensorShape([self.num_buckets]))                     # type: ignore[assignment]
+
+    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> IdWeightPair:
+        """(the buckets as ids, None)"""
+        return IdWeightPair(self.to_sparse_tensor(transformation_cache.get(self, state_manager)), None)
+
+    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+        """A one for each bucket."""
+        return self._to_dnn_input_layer(transformation_cache.get(self, state_manager))
 
     def insert_transformed_feature(self, columns_to_tensors: dict) -> None:
         source = transformed_by(columns_to_tensors, self.source_column)

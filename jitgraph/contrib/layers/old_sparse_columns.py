@@ -9,9 +9,12 @@ from jitgraph.app import logs
 from jitgraph.contrib.layers.cross_ops import sparse_feature_cross
 from jitgraph.contrib.layers.encoders import dense_to_sparse_tensor
 from jitgraph.contrib.layers.old_columns import DeepLookup, OldColumn, WideLookup, _BucketizedColumn, of_rank, transformed_by
+from jitgraph.contrib.layers.old_embeddings import EmbeddedColumn
 from jitgraph.contrib.layers.rearranging import inner_flatten
+from jitgraph.feature_column.column import CategoricalColumn, DenseColumn, IdWeightPair
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
+from jitgraph.graph.shapes import TensorShape
 from jitgraph.ops.arrays.fill import one_hot, zeros_like
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.shape import reshape
@@ -34,6 +37,26 @@ class _SparseIdLookupConfig(NamedTuple):
     default_value: int = -1
 
 
+class IdsColumn(OldColumn, CategoricalColumn):
+    """A column of ids."""
+
+    length: Any
+    num_buckets = property(lambda self: self.length)                            # type: ignore[assignment]
+
+    def id_tensor(self, input_tensor: Any) -> Any:
+        """The ids among what the column made of features."""
+        return input_tensor
+
+    def weight_tensor(self, input_tensor: Any) -> Any:
+        """Their weights; None if they have none."""
+        return None
+
+    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> IdWeightPair:
+        """(the ids, their weights or None)"""
+        made = transformation_cache.get(self, state_manager)
+        return IdWeightPair(self.id_tensor(made), self.weight_tensor(made))
+
+
 class _SparseFields(NamedTuple):
     column_name: str
     is_integerized: bool = False
@@ -43,7 +66,7 @@ class _SparseFields(NamedTuple):
     dtype: Any = dtypes.string
 
 
-class SparseColumn(OldColumn, _SparseFields):
+class SparseColumn(IdsColumn, _SparseFields):
     """Ids; a subclass says what they are of the feature."""
 
     name = property(lambda self: self.column_name)                              # type: ignore[assignment]
@@ -55,14 +78,6 @@ class SparseColumn(OldColumn, _SparseFields):
         if self.bucket_size is not None:
             return self.bucket_size
         return self.lookup_config.vocab_size + self.lookup_config.num_oov_buckets
-
-    def id_tensor(self, input_tensor: Any) -> Any:
-        """The ids."""
-        return input_tensor
-
-    def weight_tensor(self, input_tensor: Any) -> Any:
-        """None: ids have no weights."""
-        return None
 
     def is_compatible(self, other_column: Any) -> bool:
         """Whether an embedding may be shared with another column."""
@@ -186,7 +201,7 @@ class _WeightedFields(NamedTuple):
     dtype: Any
 
 
-class _WeightedSparseColumn(OldColumn, _WeightedFields):
+class _WeightedSparseColumn(IdsColumn, _WeightedFields):
     name = property(lambda self: f"{self.sparse_id_column.name}_weighted_by_{self.weight_column_name}")  # type: ignore[assignment]
     length = property(lambda self: self.sparse_id_column.length)
     lookup_config = property(lambda self: self.sparse_id_column.lookup_config)
@@ -233,10 +248,15 @@ class _OneHotFields(NamedTuple):
     sparse_id_column: Any
 
 
-class _OneHotColumn(OldColumn, _OneHotFields):
+class _OneHotColumn(OldColumn, DenseColumn, _OneHotFields):
     name = property(lambda self: f"{self.sparse_id_column.name}_one_hot")       # type: ignore[assignment]
     length = property(lambda self: self.sparse_id_column.length)
     config = property(lambda self: self.sparse_id_column.config)                # type: ignore[assignment]
+    variable_shape = property(lambda self: TensorShape([self.length]))          # type: ignore[assignment]
+
+    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+        """How often each id is there."""
+        return self._to_dnn_input_layer(transformation_cache.get(self, state_manager))
 
     def insert_transformed_feature(self, columns_to_tensors: dict) -> None:
         columns_to_tensors[self] = transformed_by(columns_to_tensors, self.sparse_id_column)
@@ -272,7 +292,7 @@ class _EmbeddingFields(NamedTuple):
     trainable: bool
 
 
-class _EmbeddingColumn(OldColumn, _EmbeddingFields):
+class _EmbeddingColumn(EmbeddedColumn, _EmbeddingFields):
     key = property(lambda self: self._key_without("initializer"))               # type: ignore[assignment]
     length = property(lambda self: self.sparse_id_column.length if self.shared_vocab_size is None else self.shared_vocab_size)
     config = property(lambda self: self.sparse_id_column.config)                # type: ignore[assignment]
@@ -351,21 +371,13 @@ class _CrossedFields(NamedTuple):
     tensor_name_in_ckpt: Any
 
 
-class _CrossedColumn(OldColumn, _CrossedFields):
+class _CrossedColumn(IdsColumn, _CrossedFields):
     name = property(lambda self: "_X_".join(sorted(column.name for column in self.columns)))    # type: ignore[assignment]
     length = property(lambda self: self.hash_bucket_size)
 
     @property
     def config(self) -> dict[str, Any]:         # type: ignore[override]
         return {key: feature for column in self.columns for key, feature in column.config.items()}
-
-    def id_tensor(self, input_tensor: Any) -> Any:
-        """The ids."""
-        return input_tensor
-
-    def weight_tensor(self, input_tensor: Any) -> Any:
-        """None: ids have no weights."""
-        return None
 
     def _leaves(self) -> list:
         return [leaf for column in self.columns for leaf in (column._leaves() if isinstance(column, _CrossedColumn) else [column])]

@@ -1,10 +1,9 @@
 """Embeddings whose numbers stand at hashed places of one vector: no table of words, and as little memory as wanted."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.contrib.layers.old_columns import DeepLookup, OldColumn
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.scopes import name_scope
@@ -15,18 +14,16 @@ from jitgraph.ops.arrays.sequences import range as range_of
 from jitgraph.ops.arrays.shape import expand_dims, reshape
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.ops.elementwise.cast import cast
-from jitgraph.ops.files.parsing import VarLenFeature
 from jitgraph.ops.nn.embedding import embedding_lookup
 from jitgraph.ops.reduce.sparse_segment import sparse_segment_mean, sparse_segment_sqrt_n, sparse_segment_sum
 from jitgraph.ops.sparse.sparse_cross import sparse_cross_hashed
 from jitgraph.ops.sparse.sparse_functions import sparse_fill_empty_rows, sparse_tensor_to_dense
-from jitgraph.variables.variable_initializers import truncated_normal_initializer
 
 SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY = 0xDECAFCAFFE
 """A key for hashes that nobody chose."""
 
 _NO_VALUE = {True: "6ZxWzWOHxZ", False: 1288896567}     # what rows without a value are hashed as: strings, numbers
-_COMBINED = {"sum": sparse_segment_sum, "mean": sparse_segment_mean, "sqrtn": sparse_segment_sqrt_n}
+COMBINED = {"sum": sparse_segment_sum, "mean": sparse_segment_mean, "sqrtn": sparse_segment_sqrt_n}
 
 
 def _parts(params: Any) -> list:
@@ -92,51 +89,6 @@ def scattered_embedding_lookup_sparse(params: Any, sparse_values: Any, dimension
         segments = cast(filled.indices[:, 0], dtypes.int32)
         values, places = unique(filled.values)
         embeddings = scattered_embedding_lookup(parts, values, dimension, hash_key=hash_key)
-        if (combiner or "mean") not in _COMBINED:
+        if (combiner or "mean") not in COMBINED:
             raise ValueError("Combiner must be one of 'mean', 'sqrtn' or 'sum'.")
-        return _COMBINED[combiner or "mean"](embeddings, places, segments, name=scope)
-
-
-class _ScatteredFields(NamedTuple):
-    column_name: str
-    size: int
-    dimension: int
-    hash_key: int
-    combiner: str
-    initializer: Any
-
-
-class _ScatteredEmbeddingColumn(OldColumn, _ScatteredFields):
-    name = property(lambda self: f"{self.column_name}_scattered_embedding")                         # type: ignore[assignment]
-    config = property(lambda self: {self.column_name: VarLenFeature(dtypes.string)})                # type: ignore[assignment]
-    key = property(lambda self: self._key_without("initializer"))                                   # type: ignore[assignment]
-
-    def insert_transformed_feature(self, columns_to_tensors: dict) -> None:
-        columns_to_tensors[self] = columns_to_tensors[self.column_name]
-
-    def _deep_embedding_lookup_arguments(self, input_tensor: Any) -> DeepLookup:
-        return DeepLookup(input_tensor, None, self.size, self.initializer, self.combiner, self.dimension, None, None, True,
-                          self.hash_key)
-
-
-def scattered_embedding_column(column_name: str, size: int, dimension: int, hash_key: int, combiner: str = "mean",
-                               initializer: Any = None) -> Any:
-    """A column of strings, each of which stands for `dimension` numbers at hashed places of one vector of `size` numbers.
-
-    Args:
-      column_name: the feature.
-      hash_key: a key for the hashes, such as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY.
-      combiner: how several strings of a row are combined: "mean", "sqrtn" or "sum".
-      initializer: of the vector; a normal of standard deviation 0.1, cut at two of them, if None.
-    Raises ValueError for sizes below 1, another combiner, and an initializer that cannot be called.
-    """
-    if dimension < 1 or size < 1:
-        raise ValueError(f"Dimension and size must be greater than 0. dimension: {dimension}, size: {size}, column_name: "
-                         f"{column_name}")
-    if combiner not in _COMBINED:
-        raise ValueError(f"Combiner must be one of 'mean', 'sqrtn' or 'sum'. combiner: {combiner}, column_name: {column_name}")
-    if initializer is not None and not callable(initializer):
-        raise ValueError(f"initializer must be callable if specified. column_name: {column_name}")
-    if initializer is None:
-        initializer = truncated_normal_initializer(mean=0.0, stddev=0.1)
-    return _ScatteredEmbeddingColumn(column_name, size, dimension, hash_key, combiner, initializer)
+        return COMBINED[combiner or "mean"](embeddings, places, segments, name=scope)

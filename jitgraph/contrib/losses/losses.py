@@ -80,7 +80,7 @@ def _weighted_mean(losses: Any, weights: Any, scope: Any) -> Any:
 
 
 def _added(loss: Any) -> None:
-    add_to_collection(GraphKeys.LOSSES, loss)
+    add_loss(loss)
 
 
 def _scaled_sum(losses: Any, weights: Any) -> Any:

@@ -19,8 +19,13 @@ _LAYOUT = 'data_format: string {"NHWC", "NCHW"} = "NHWC"'
 
 
 def channel_axis(rank: int, data_format: str) -> int:
-    """The axis of the channels: the last, or the third from the end (second, below rank 4) for NCHW."""
-    return rank - 1 if data_format == "NHWC" else max(rank - 3, 1)
+    """The axis of the channels: the last, or the second for NCHW, however many axes follow."""
+    return rank - 1 if data_format == "NHWC" else 1
+
+
+def _with_channels(shape: Any, data_format: str, name: str) -> Any:
+    """A shape, known to have channels and, for NCHW, positions.  Raises ValueError if it has too few axes."""
+    return shape_rules.with_rank_at_least(shape, 3 if data_format == "NCHW" else 2, name)
 
 
 def _column(shape: Any, data_format: str) -> list:
@@ -30,7 +35,7 @@ def _column(shape: Any, data_format: str) -> list:
 
 
 def _bias_add_shape(c: Any) -> Any:
-    value = shape_rules.with_rank_at_least(c.shapes[0], 2, "value")
+    value = _with_channels(c.shapes[0], c.attrs["data_format"], "value")
     bias = shape_rules.with_rank(c.shapes[1], 1, "bias")
     if value is None:
         return None
@@ -42,7 +47,8 @@ def _bias_add_shape(c: Any) -> Any:
 def _bias_add_samples(rng: Any, dtype: Any) -> list:
     return [[draw(rng, (2, 3), dtype), draw(rng, (3,), dtype)],
             [draw(rng, (2, 2, 2, 3), dtype), draw(rng, (3,), dtype)],
-            ([draw(rng, (2, 3, 2, 2), dtype), draw(rng, (3,), dtype)], {"data_format": "NCHW"})]
+            *(([draw(rng, (2, 3, *positions), dtype), draw(rng, (3,), dtype)], {"data_format": "NCHW"})
+              for positions in ((4,), (2, 2), (2, 4, 2)))]
 
 
 @op(f"BiasAdd(value: T, bias: T; {_LAYOUT}) -> output: T", T=NUMBERS, shape=_bias_add_shape,
@@ -64,7 +70,7 @@ def _(op, grad):
 
 
 def _bias_add_grad_shape(c: Any) -> Any:
-    value = shape_rules.with_rank_at_least(c.shapes[0], 2, "out_backprop")
+    value = _with_channels(c.shapes[0], c.attrs["data_format"], "out_backprop")
     return (None,) if value is None else (value[channel_axis(len(value), c.attrs["data_format"])],)
 
 
@@ -75,7 +81,9 @@ def _all_but_channel(rank: int, data_format: str) -> tuple:
 
 @op(f"BiasAddGrad(out_backprop: T; {_LAYOUT}) -> output: T", T=NUMBERS, shape=_bias_add_grad_shape,
     lower=lambda b, grad, data_format: b.reduce("add", grad, _all_but_channel(len(grad.shape), data_format)),
-    samples=lambda rng, dtype: [[draw(rng, (2, 3), dtype)], ([draw(rng, (2, 3, 2, 2), dtype)], {"data_format": "NCHW"})])
+    samples=lambda rng, dtype: [[draw(rng, (2, 3), dtype)],
+                                *(([draw(rng, (2, 3, *positions), dtype)], {"data_format": "NCHW"})
+                                  for positions in ((4,), (2, 2), (2, 4, 2)))])
 def bias_add_grad(out_backprop, data_format):
     """The gradient of BiasAdd with respect to the bias: the sum over everything but the channels."""
     return precise_sum(out_backprop, _all_but_channel(out_backprop.ndim, data_format))

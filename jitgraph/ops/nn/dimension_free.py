@@ -52,7 +52,7 @@ def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilatio
     count = len(window_shape)
     rates = _positive("dilation_rate", renamed("dilations", dilations, "dilation_rate", dilation_rate), count)
     steps = _positive("strides", strides, count)
-    with name_scope(name, f"{pooling_type.lower()}_pool", [input]):
+    with name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
         input = convert_to_tensor(input)
         if not 1 <= count <= 3:
             raise ValueError("It is required that 1 <= num_spatial_dims <= 3.")
@@ -67,7 +67,8 @@ def pool(input: Any, window_shape: Any, pooling_type: str, padding: str, dilatio
         if (pooling_type, count) not in _POOLS:
             raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
         layout = data_format or {1: "NWC", 2: "NHWC", 3: "NDHWC"}[count]
-        pooled = functools.partial(_POOLS[pooling_type, count], ksize=list(window_shape), strides=steps, data_format=layout)
+        pooled = functools.partial(_POOLS[pooling_type, count], ksize=list(window_shape), strides=steps, data_format=layout,
+                                   name=scope)
         count_nodes(1 + (max(rates) > 1))       # TensorFlow makes tensors of the rates
         return with_space_to_batch(input, rates, padding, lambda x, _, padding: pooled(x, padding=padding), data_format=layout)
 

@@ -86,6 +86,13 @@ class Server:
         raise UnimplementedError(None, None, f"/job:{job}/task:{number} at {address} is not a server of this process; "
                                              f"{ONE_PROCESS}.")
 
+    def tasks_here(self) -> list[Server]:
+        """The servers of its cluster in this process, itself among them."""
+        def is_beside(other: Server) -> bool:       # local servers, each alone, have clusters that look alike
+            return other._cluster == self._cluster and (other.job_name, other.task_index) != (self.job_name, self.task_index)
+
+        return [server for server in SERVERS.by_target.values() if server is self or is_beside(server)]
+
 
 class Servers:
     """The servers of this process; `generation` counts how often a buffer that they keep has moved."""

@@ -73,7 +73,7 @@ class _MonitoredSession:
         """``Session.run`` with hooks.  Raises RuntimeError after the end, and what the run or a hook raises."""
         if self._sess is None:
             raise RuntimeError("Attempted to use a closed Session.")
-        return self._sess.run(fetches, feed_dict, options, run_metadata)
+        return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
 
     def run_step_fn(self, step_fn: Callable) -> Any:
         """``step_fn(step_context)``, whose context gives the session, and ``run_with_hooks``.

@@ -79,7 +79,7 @@ class WrappedSession:
 
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Runs in the session inside."""
-        return self._sess.run(fetches, feed_dict, options, run_metadata)
+        return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
 
     def run_step_fn(self, step_fn: Callable, raw_session: Any, run_with_hooks: Callable | None) -> Any:
         """``step_fn`` of a StepContext."""
@@ -134,7 +134,8 @@ class HookedSession(WrappedSession):
             feed_dict = _joined(feed_dict or {}, hook_feeds, "Same tensor is fed by a SessionRunHook and user.")
         options, run_metadata = options or RunOptions(), run_metadata or RunMetadata()
         # Options that say nothing are the hooks' to look at; the session runs faster without them.
-        outputs = session.run(merged, feed_dict) if plain else session.run(merged, feed_dict, options, run_metadata)
+        further = {} if plain else {"options": options, "run_metadata": run_metadata}
+        outputs = session.run(merged, feed_dict=feed_dict, **further)
         for hook, place in zip(self._hooks, places):
             hook.after_run(context, SessionRunValues(outputs[place] if place else None, options, run_metadata))
         if context._stop_requested:
@@ -201,7 +202,7 @@ class CoordinatedSession(WrappedSession):
     def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
         """Runs; an error of the run that a preemption reported by a thread has caused is raised as that."""
         try:
-            return self._sess.run(fetches, feed_dict, options, run_metadata)
+            return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
         except PREEMPTION_ERRORS:
             raise
         except Exception:
@@ -249,7 +250,7 @@ class RecoverableSession(WrappedSession):
             try:
                 if self._sess is None:
                     self._sess = self._create_session()
-                return self._sess.run(fetches, feed_dict, options, run_metadata)
+                return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
             except PREEMPTION_ERRORS as error:
                 self._give_up(error)
 

@@ -36,6 +36,33 @@ def test_training_stops_saves_and_goes_on_from_the_checkpoint(tf, slim, tmp_path
     assert value == pytest.approx(3.0, abs=0.2)
 
 
+def test_an_evaluation_calls_hooks_and_ends_with_its_input(tf, slim, tmp_path):
+    w = tf.get_variable("w", [], initializer=tf.constant_initializer(2.0))
+    number = tf.train.limit_epochs(tf.constant(1.0), 3)
+    queue = tf.FIFOQueue(8, [tf.float32], [[]])
+    tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(number)]))
+    total, update = tf.metrics.mean(w * queue.dequeue())
+    tf.summary.scalar("total", total)
+    kept = [w, tf.train.get_or_create_global_step()]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver(kept).save(session, str(tmp_path / "model"))
+
+    class Seen(tf.train.SessionRunHook):
+        runs = 0
+
+        def after_run(self, run_context, run_values):
+            self.runs += 1
+
+    hook, logs = Seen(), tmp_path / "logs"
+    value = slim.evaluation.evaluate_once("", path, str(logs), num_evals=5, eval_op=update, final_op=total, hooks=[hook],
+                                          variables_to_restore=kept)
+    assert (value, hook.runs) == (2.0, 3) and len(list(logs.iterdir())) == 1
+    value = slim.evaluation.evaluation_loop("", str(tmp_path), str(logs), num_evals=2, eval_op=update, final_op=total,
+                                            hooks=[hook], variables_to_restore=kept, max_number_of_evaluations=1)
+    assert (value, hook.runs) == (2.0, 5)
+
+
 def test_an_init_fn_sets_variables_and_an_input_at_its_end_stops(tf, slim):
     w = tf.get_variable("w", [])
     queue = tf.FIFOQueue(3, [tf.float32], [[]])
