@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.graph.scopes import device
+from jitgraph.graph import scopes
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.layout import transpose
 from jitgraph.test.case import TestCase
@@ -146,14 +146,19 @@ def use_gpu() -> Any:
     return contextlib.nullcontext()
 
 
+def device(use_gpu: bool) -> Any:
+    """A block whose operations run on the first GPU if `use_gpu` is true and there is one, else on the CPU."""
+    return force_gpu() if use_gpu and is_gpu_available() else force_cpu()
+
+
 def force_gpu() -> Any:
     """A block whose operations run on the first GPU."""
-    return device("/device:GPU:0")
+    return scopes.device("/device:GPU:0")
 
 
 def force_cpu() -> Any:
     """A block whose operations run on the CPU."""
-    return device("/device:CPU:0")
+    return scopes.device("/device:CPU:0")
 
 
 def GpuSupportsHalfMatMulAndConv() -> bool:

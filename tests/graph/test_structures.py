@@ -74,10 +74,11 @@ def test_the_value_of_a_sparse_tensor_is_a_named_tuple(tf):
     assert len(tf.nest.flatten([value, 1])) == 4 and tf.nest.is_nested(value)
     twice = tf.nest.map_structure(lambda part: 2 * part, value)
     assert type(twice) is tf.SparseTensorValue and twice.values.tolist() == [4]
-    chosen = tf.cond(tf.placeholder_with_default(True, []), lambda: value._replace(values=tf.constant([5], tf.int64)), lambda: value)
+    other = value._replace(values=tf.constant([5], tf.int64))
+    chosen = tf.cond(tf.placeholder_with_default(True, []), lambda: other, lambda: value)
     _, grown = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v._replace(values=v.values + 1)), [0, value])
-    average, update = tf.metrics.average_precision_at_k(tf.SparseTensorValue([[0, 0], [1, 0]], np.array([1, 0]), [2, 1]),
-                                                        tf.constant([[.1, .2], [.3, .4]]), 1)
+    average, update = tf.metrics.average_precision_at_k(tf.SparseTensorValue(np.array([[0, 0], [1, 0]]), np.array([1, 0]),
+                                                                             np.array([2, 1])), tf.constant([[.1, .2], [.3, .4]]), 1)
     with tf.Session() as session:
         found, last = session.run([chosen, grown])
         assert type(found) is type(last) is tf.SparseTensorValue

@@ -102,3 +102,10 @@ def test_assert_ops_in_graph(tf, test_util):
         test_util.assert_ops_in_graph({"sum": "Mul"}, graph)
     with pytest.raises(ValueError, match="not found"):
         test_util.assert_ops_in_graph({"product": "Mul"}, graph)
+
+
+def test_device_takes_whether_it_is_a_gpu(tf, test_util, monkeypatch):
+    monkeypatch.setattr("jitgraph.inner.test_util.is_gpu_available", lambda: True)
+    for use_gpu, kind in ((True, "GPU"), (False, "CPU")):
+        with test_util.device(use_gpu=use_gpu):
+            assert tf.constant(1).device == f"/device:{kind}:0"
