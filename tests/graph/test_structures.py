@@ -77,8 +77,8 @@ def test_the_value_of_a_sparse_tensor_is_a_named_tuple(tf):
     other = value._replace(values=tf.constant([5], tf.int64))
     chosen = tf.cond(tf.placeholder_with_default(True, []), lambda: other, lambda: value)
     _, grown = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v._replace(values=v.values + 1)), [0, value])
-    average, update = tf.metrics.average_precision_at_k(tf.SparseTensorValue(np.array([[0, 0], [1, 0]]), np.array([1, 0]),
-                                                                             np.array([2, 1])), tf.constant([[.1, .2], [.3, .4]]), 1)
+    labels = tf.SparseTensorValue(np.array([[0, 0], [1, 0]]), np.array([1, 0]), np.array([2, 1]))
+    average, update = tf.metrics.average_precision_at_k(labels, tf.constant([[.1, .2], [.3, .4]]), 1)
     with tf.Session() as session:
         found, last = session.run([chosen, grown])
         assert type(found) is type(last) is tf.SparseTensorValue
