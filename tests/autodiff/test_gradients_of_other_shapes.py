@@ -2,8 +2,10 @@
 import numpy as np
 import pytest
 
-BINARY = {"add": lambda tf, a, b: a + b, "sub": lambda tf, a, b: a - b, "mul": lambda tf, a, b: a * b, "div": lambda tf, a, b: a / b,
-          "maximum": lambda tf, a, b: tf.maximum(a, b), "pow": lambda tf, a, b: a ** b, "mod": lambda tf, a, b: tf.math.floormod(a, b),
+BINARY = {"add": lambda tf, a, b: a + b, "sub": lambda tf, a, b: a - b, "mul": lambda tf, a, b: a * b,
+          "div": lambda tf, a, b: a / b,
+          "maximum": lambda tf, a, b: tf.maximum(a, b), "pow": lambda tf, a, b: a ** b,
+          "mod": lambda tf, a, b: tf.math.floormod(a, b),
           "difference": lambda tf, a, b: tf.math.squared_difference(a, b)}
 
 
