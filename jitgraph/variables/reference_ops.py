@@ -130,9 +130,14 @@ def count_up_to(ref, limit):
 # -- scatters ----------------------------------------------------------------------------------------------------
 
 def _scattered(c: Any) -> Any:
-    ref, indices, updates = c.shapes
+    check_scattered(*c.shapes)
+    return c.shapes[0]
+
+
+def check_scattered(ref: Any, indices: Any, updates: Any) -> None:
+    """Raises ValueError for updates that are neither one number nor a row of `ref` for each index."""
     if ref is None or indices is None or updates is None:
-        return ref
+        return
     if updates != () and ref != ():
         expected = indices + ref[1:]
         try:
@@ -141,7 +146,6 @@ def _scattered(c: Any) -> Any:
             raise ValueError("Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
                              f"updates.shape {list(updates)}, indices.shape {list(indices)}, params.shape "
                              f"{list(ref)}") from None
-    return ref
 
 
 def check_indices(indices: np.ndarray, size: int) -> None:

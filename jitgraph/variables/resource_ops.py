@@ -175,6 +175,16 @@ def _(op, grad):
     return gather_nd_gradient(op, variable_shape(op.inputs[0], out_type=op.inputs[1].dtype.base_dtype), grad)
 
 
+def _scattered(c: Any) -> list:
+    reference_ops.check_scattered(_of_variable(c), *c.shapes[1:])
+    return []
+
+
+def _scattered_nd(c: Any) -> list:
+    shape_rules.scattered_nd(_of_variable(c), *c.shapes[1:])
+    return []
+
+
 def _scatter(kind: str) -> Any:
     """``ResourceScatterAdd`` and its kin, from the scatter on reference variables."""
     on_reference = getattr(reference_ops, "scatter_" + kind.lower())
@@ -186,7 +196,7 @@ def _scatter(kind: str) -> Any:
     value.__name__ = "resource_scatter_" + kind.lower()
     allowed: dict[str, Any] = {} if kind == "Update" else {"dtype": NUMBERS}
     return op(f"ResourceScatter{kind}(resource: resource, indices: Tindices, updates: dtype)", Tindices=INDICES,
-              **allowed, shape=shape_rules.no_outputs,
+              **allowed, shape=_scattered,
               stateful=True, state="write", checks=True, lower=reference_ops.scatter_lowering(kind.lower()),
               samples=reference_ops.row_samples)(value)
 
@@ -208,7 +218,7 @@ def _scatter_nd(kind: str) -> Any:
     value.__name__ = "resource_scatter_nd_" + kind.lower()
     allowed: dict[str, Any] = {} if kind == "Update" else {"T": NUMBERS}
     return op(f"ResourceScatterNd{kind}(ref: resource, indices: Tindices, updates: T; use_locking: bool = true)",
-              Tindices=INDICES, **allowed, shape=shape_rules.no_outputs,
+              Tindices=INDICES, **allowed, shape=_scattered_nd,
               stateful=True, state="write", checks=True, samples=reference_ops.place_samples)(value)
 
 

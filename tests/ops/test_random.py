@@ -174,3 +174,12 @@ def test_many_gamma_numbers_are_those_of_few(tf, run):
 def test_gamma_numbers_where_there_are_none(tf, run):
     found = run(tf.raw_ops.RandomGamma(shape=[2], alpha=[0.0, float("nan"), 2.0], seed=5, seed2=9))
     assert found[:, 0].tolist() == [0, 0] and np.isnan(found[:, 1]).all() and (found[:, 2] > 0).all()
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_no_numbers_of_no_distributions(tf, jit):
+    draws = {(5, 2, 0, 3): tf.random.gamma([5], np.ones([2, 0, 3], np.float32), beta=np.ones(3, np.float32)),
+             (0,): tf.random.poisson([], []), (0, 3, 1): tf.random.poisson([2.0], [0, 3])}
+    with tf.Session(jit=jit) as session:
+        for shape, drawn in draws.items():
+            assert session.run(drawn).shape == shape

@@ -139,8 +139,9 @@ def _sampled(shape: Any, parameters: np.ndarray, seed: int, seed2: int, stream: 
 
 def _as_stated(drawn: np.ndarray, shape: Any, parameters: np.ndarray, dtype: Any = None) -> np.ndarray:
     """Numbers that come parameter by parameter as an array of shape ``shape + parameters.shape``."""
-    rows = drawn.reshape(parameters.size, -1)
-    return rows.T.reshape([*(int(d) for d in shape), *parameters.shape]).astype(parameters.dtype if dtype is None else dtype)
+    sizes = [int(d) for d in shape]
+    rows = drawn.reshape(parameters.size, int(np.prod(sizes, dtype=np.int64)))
+    return rows.T.reshape([*sizes, *parameters.shape]).astype(parameters.dtype if dtype is None else dtype)
 
 
 def _appended(c: Any) -> Any:
