@@ -136,8 +136,11 @@ def is_idle(op: Operation) -> bool:
 
 
 def must_be_fed(op: Operation) -> bool:
-    """Whether an operation has no value but the one that a feed gives it."""
-    return op.opdef is not None and op.opdef.placeholder and not op.inputs
+    """Whether an operation has no value but the one that a feed gives it.  The input of a function is not fed: a call
+    brings what is used of it, and what is only waited for is there."""
+    if op.opdef is None or not op.opdef.placeholder or op.inputs:
+        return False
+    return not isinstance(op.graph, FunctionGraph) or all(op is not tensor.op for tensor in op.graph.inputs)
 
 
 def changes_something(op: Operation) -> bool:

@@ -13,6 +13,7 @@ what `import tensorflow` gives, and `uninstall()` brings it back.
 
 from __future__ import annotations
 
+import collections.abc
 import contextlib
 import importlib
 import importlib.abc
@@ -27,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.facade import names, names_v2, not_here, tensorflow_modules
+from jitgraph.facade import exported_names, names, names_v2, not_here, tensorflow_modules
 from jitgraph.facade.namespaces import kept
 
 __path__: list[
@@ -57,6 +58,7 @@ _INTERNAL = {
 
 # -- TensorFlow's tf.compat ------------------------------------------------------------------------------------------
 
+collections_abc = collections.abc       # which `tensorflow.python.util.compat` has for Python 2 and 3
 bytes_or_text_types = (bytes, str)
 integral_types = (numbers.Integral, np.integer)
 real_types = (numbers.Real, np.integer, np.floating)
@@ -155,6 +157,9 @@ class View(ModuleType):
         # Packages of contrib hold a function rather than their module of that name: `from ...ops import arg_scope`.
         if tensorflow_modules.is_listed(dotted) and tensorflow_modules.public(dotted) not in names.table():
             return importlib.import_module(f"{_NAME}.{dotted}")
+        exported = exported_names.find(dotted.rpartition(".")[0], name)
+        if exported is not None:
+            return exported
         for place in self._in_order():
             holder = _namespace(place)
             if holder is self:              # an import puts a module into its package, in the place of the namespace

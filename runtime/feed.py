@@ -52,6 +52,11 @@ def expand(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, Any]:
     return found
 
 
+def is_expanded(key: Any) -> bool:
+    """Whether what is fed is no tensor, but stands for several."""
+    return isinstance(key, (SparseTensor, CompositeTensor, IndexedSlices)) or conversion_of(key) is not None
+
+
 def check_feedable(graph: Graph, tensor: Tensor) -> Tensor:
     """The tensor.  Raises ValueError if the graph says that it may not be fed."""
     if not graph.is_feedable(tensor):

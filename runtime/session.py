@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Collection, Iterable
@@ -232,6 +233,8 @@ class BaseSession:
         """A function of the values of `feed_list` that runs `fetches`: the cheapest way to run the same thing often."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
+        if any(feeding.is_expanded(key) for key in feed_list or ()):
+            return functools.partial(self._run_with, fetches, feed_list)
         plan, build, convert = self._prepared(fetches, feed_list or ())
         count, mutations = len(feed_list or ()), self._graph.mutations
 
@@ -253,6 +256,12 @@ class BaseSession:
                 raise
 
         return call
+
+    def _run_with(self, fetches: Any, feed_list: Any, *values: Any, options: Any = None, run_metadata: Any = None) -> Any:
+        """Runs `fetches` with one value for each of `feed_list`, some of which stand for several tensors."""
+        if len(values) != len(feed_list):
+            raise TypeError(f"the callable takes {len(feed_list)} feed values, got {len(values)}")
+        return self.run(fetches, dict(zip(feed_list, values)), options, run_metadata)
 
     def _prepared(self, fetches: Any, feed_list: Any) -> tuple[Plan, Build, Callable[[Iterable[Any]], list[np.ndarray]]]:
         """(plan, function that builds the result, function that converts the feeds) for values in the order of `feed_list`."""

@@ -98,6 +98,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     "framework": {
         "common_shapes": ":jitgraph.graph.shapes :jitgraph.inner.shapes",
         "composite_tensor": ":jitgraph.graph.composite",
+        "config": "config config.experimental config.optimizer config.threading",
         "constant_op": "",
         "device": ":jitgraph.graph.devices",
         "device_spec": ":jitgraph.graph.devices",
@@ -126,6 +127,12 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "indexed_slices": "",
         "tensor_conversion_registry": "",
     },
+    "distribute": dict.fromkeys("""
+        central_storage_strategy collective_all_reduce_strategy cross_device_ops distribute_lib distribution_strategy_context
+        mirrored_strategy one_device_strategy parameter_server_strategy reduce_util""".split(),
+        "distribute distribute.experimental")
+    | dict.fromkeys((f"cluster_resolver.{name}cluster_resolver" for name in ("", "gce_", "kubernetes_", "slurm_", "tfconfig_")),
+                    "distribute.cluster_resolver"),
     "keras": {"engine.input_spec": ":jitgraph.layers.input_spec", "utils.generic_utils": ":jitgraph.inner.later",
               "utils.tf_utils": ":jitgraph.inner.keras_utils"},
     "layers": {
@@ -152,7 +159,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "confusion_matrix": ":jitgraph.losses.ranks math",
         "collective_ops": "",           # imported by what reduces between machines only where it is told to
         "control_flow_ops": ":jitgraph.control.conditionals :jitgraph.ops.choices.cases "
-                            ":jitgraph.control.order_ops :jitgraph.inner.control_flow_ops",
+                            ":jitgraph.control.order_ops :jitgraph.inner.control_flow_ops raw_ops",
         "ctc_ops": "nn",
         "custom_gradient": "",
         "batch_ops": ":jitgraph.resources.batches",
@@ -164,7 +171,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         **dict.fromkeys("""
             array_grad control_flow_grad cudnn_rnn_grad data_flow_grad image_grad linalg_grad manip_grad math_grad nn_grad
             optional_grad random_grad rnn_grad sparse_grad state_grad""".split(), ""),
-        "data_flow_ops": "queue contrib.staging :jitgraph.resources.barriers",
+        "data_flow_ops": "queue contrib.staging :jitgraph.resources.barriers raw_ops",
         "distributions": "distributions",
         **{
             f"distributions.{name}": "distributions"
@@ -183,22 +190,15 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
             :jitgraph.distributions.padding""",
         "embedding_ops": "nn",
         "functional_ops": ":jitgraph.control.functional_ops",
-        "gen_array_ops": "raw_ops",
-        "gen_control_flow_ops": "raw_ops",
-        "gen_data_flow_ops": "raw_ops",
-        "gen_image_ops": "raw_ops",
-        "gen_io_ops": "raw_ops",
-        "gen_linalg_ops": "raw_ops",
-        "gen_logging_ops": "raw_ops",
-        "gen_math_ops": "raw_ops",
-        "gen_nn_ops": "raw_ops",
-        "gen_parsing_ops": "raw_ops",
-        "gen_sdca_ops": "raw_ops",
-        "gen_random_ops": "raw_ops",
-        "gen_resource_variable_ops": "raw_ops",
-        "gen_sparse_ops": "raw_ops",
-        "gen_state_ops": "raw_ops",
-        "gen_string_ops": "raw_ops",
+        **{f"gen_{name}": "raw_ops" for name in """
+            array_ops audio_ops batch_ops bitwise_ops boosted_trees_ops candidate_sampling_ops
+            checkpoint_ops clustering_ops collective_ops control_flow_ops ctc_ops cudnn_rnn_ops
+            data_flow_ops dataset_ops decode_proto_ops encode_proto_ops experimental_dataset_ops
+            functional_ops image_ops io_ops linalg_ops list_ops logging_ops lookup_ops manip_ops
+            math_ops nccl_ops nn_ops parsing_ops ragged_array_ops ragged_conversion_ops
+            ragged_math_ops random_ops resource_variable_ops rnn_ops script_ops sdca_ops set_ops
+            sparse_ops spectral_ops state_ops stateful_random_ops stateless_random_ops string_ops
+            summary_ops user_ops""".split()},
         "gradient_checker": "test :jitgraph.test.gradient_checker",
         "gradient_checker_v2": ":jitgraph.v2.testing",
         "gradients": ":jitgraph.autodiff.gradients",
@@ -226,7 +226,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "linalg_ops": "linalg",
         "linalg_ops_impl": "linalg",
         "list_ops": "raw_ops",
-        "logging_ops": "summary",
+        "logging_ops": "summary raw_ops",
         "lookup_ops": "lookup contrib.lookup",
         "losses": "losses",
         "losses.losses": "losses",
@@ -243,7 +243,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "op_selector": "contrib.graph_editor",
         **dict.fromkeys(("parallel_for", "parallel_for.control_flow_ops", "parallel_for.gradients"),
                          ":jitgraph.control.parallel_loops :jitgraph.autodiff.jacobians"),
-        "parsing_ops": "io",
+        "parsing_ops": "io raw_ops",
         "partitioned_variables": ":jitgraph.variables.partitioners",
         "random_ops": "random :jitgraph.inner.random_ops raw_ops",
         "proto_ops": "io",
@@ -258,16 +258,16 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "sets": "sets",
         "sdca_ops": "raw_ops",
         "signal": "signal",
-        **dict.fromkeys(("signal.dct_ops", "signal.fft_ops", "signal.mel_ops", "signal.mfcc_ops", "signal.reconstruction_ops",
-                         "signal.shape_ops", "signal.window_ops"), "signal"),
+        **dict.fromkeys(("signal.spectral_ops", "signal.dct_ops", "signal.fft_ops", "signal.mel_ops", "signal.mfcc_ops",
+                         "signal.reconstruction_ops", "signal.shape_ops", "signal.window_ops"), "signal"),
         "sort_ops": "",
-        "sparse_ops": "sparse",
+        "sparse_ops": "sparse raw_ops",
         "special_math_ops": "math",
         "spectral_ops": "spectral",
         "standard_ops": "",
-        "state_ops": "compat.v1 :jitgraph.variables.reference_ops",
+        "state_ops": "compat.v1 :jitgraph.variables.reference_ops raw_ops",
         "stateful_random_ops": "random",
-        "string_ops": "strings",
+        "string_ops": "strings raw_ops",
         "summary_op_util": ":jitgraph.summary.summaries",
         "summary_ops": "summary",
         "summary_ops_v2": "contrib.summary :jitgraph.summary.recording",
@@ -307,20 +307,6 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "stateless_random_ops": "random raw_ops",
         "control_flow_util": ":jitgraph.inner.control_flow_ops",
         "control_flow_util_v2": ":jitgraph.inner.control_flow_ops",
-        "gen_ctc_ops": "raw_ops",
-        "gen_candidate_sampling_ops": "raw_ops",
-        "gen_lookup_ops": "raw_ops",
-        "gen_functional_ops": "raw_ops",
-        "gen_script_ops": "raw_ops",
-        "gen_dataset_ops": "raw_ops",
-        "gen_bitwise_ops": "raw_ops",
-        "gen_batch_ops": "raw_ops",
-        "gen_stateless_random_ops": "raw_ops",
-        "gen_set_ops": "raw_ops",
-        "gen_spectral_ops": "raw_ops",
-        "gen_audio_ops": "raw_ops",
-        "gen_user_ops": "raw_ops",
-        "gen_summary_ops": "raw_ops",
     },
     "platform": {
         "app": "app",
@@ -389,6 +375,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "saving.saveable_object": ":jitgraph.variables.saveables train",
         "checkpoint_state_pb2": ":jitgraph.protobuf.messages",
         "distribution_strategy_context": "distribute",
+        "gen_training_ops": "raw_ops",
         "evaluation": "contrib.training :jitgraph.inner.evaluation",
         **dict.fromkeys(("experimental.loss_scale", "experimental.loss_scale_optimizer", "experimental.mixed_precision"),
                         "train.experimental"),

@@ -52,7 +52,7 @@ def _copied(function: FunctionGraph, outer: Graph, taken: dict[Tensor, Tensor], 
     counted = copy._ids.last
     tensors: dict[Tensor, Tensor] = {}
     operations: dict[Operation, Operation] = {}
-    for op in function.get_operations():
+    for op in _inputs_first(function):
         operations[op] = made = _node(op, copy, tensors, operations, shapes)
         tensors.update(zip(op.outputs, made.outputs))
     copy._ids.last = counted
@@ -63,6 +63,23 @@ def _copied(function: FunctionGraph, outer: Graph, taken: dict[Tensor, Tensor], 
     copy.control_outputs = [operations[op] for op in function.control_outputs]
     copy.outer_control = {waited.get(item, item): None for item in function.outer_control}
     return copy
+
+
+def _inputs_first(function: FunctionGraph) -> list[Operation]:
+    """The operations in the order in which they were made, but for those that a gradient has made for an earlier one to take."""
+    order: dict[Operation, None] = {}
+    begun: set[Operation] = set()           # whose inputs are on their way; a loop of a graph file comes back to one
+    for last in function.get_operations():
+        waiting = [last]
+        while waiting:
+            op = waiting[-1]
+            if op in begun or op in order:
+                order[waiting.pop()] = None
+                continue
+            begun.add(op)
+            before = (*(tensor.op for tensor in op.inputs), *op.control_inputs)
+            waiting += [one for one in before if one not in order and one not in begun and one.graph is function]
+    return list(order)
 
 
 def _node(op: Operation, copy: FunctionGraph, tensors: dict[Tensor, Tensor], operations: dict[Operation, Operation],

@@ -82,14 +82,17 @@ def view(function: Callable[[Any, list], Any]) -> Rule:
     return rule
 
 
-def joined(tensors: list, value_of: Any, combine: Callable[[list], Any]) -> Any:
-    """What ``combine`` makes of the values of `tensors`, some of which may be known in part or not at all."""
+def joined(tensors: list, value_of: Any, combine: Callable[[list], Any], shapes: list | None = None) -> Any:
+    """What ``combine`` makes of the values of `tensors`, some of which may be known in part or not at all.
+
+    `shapes`: theirs, where the others tell more of them than they say themselves.
+    """
     values = [value_of(t) for t in tensors]
     if all(is_known(v) for v in values):
         return combine(values)
     if all(v is None for v in values) or tensors[0].dtype.base_dtype.name == "string":
         return None
-    parts = [_as_objects(v, t._shape) for v, t in zip(values, tensors)]
+    parts = [_as_objects(v, shape) for v, shape in zip(values, shapes or [t._shape for t in tensors])]
     return None if any(p is None for p in parts) else combine(parts)
 
 

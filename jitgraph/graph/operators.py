@@ -213,22 +213,25 @@ def getitem(tensor: Tensor, spec: Any, var: Any = None) -> Tensor:
     with name_scope(None, "strided_slice", values) as scope:
         begin, end, strides = parsed.packed()
         result = _declared("ops.arrays.slicing", "strided_slice_by_masks")(tensor, begin, end, strides, name=scope, **parsed.masks)
-    if var is not None:
-        result.assign = functools.partial(_assign_slice, var, parsed, result)   # v[1:3].assign(...)
+    result.assign = functools.partial(assign_slice, var, parsed.masks, result)      # v[1:3].assign(...)
     return result
 
 
-def _assign_slice(var: Any, parsed: SliceSpec, part: Tensor, value: Any, name: str | None = None) -> Any:
-    """``v[spec].assign(value)``: writes a part of variable `var`; its node stands beside that of the part."""
+def assign_slice(var: Any, masks: dict[str, int], part: Tensor, value: Any, name: str | None = None) -> Any:
+    """``v[spec].assign(value)``: writes a part of variable `var`; its node stands beside that of the part.
+
+    Raises ValueError where `var` is None: `part` is one of a tensor, which nothing changes.
+    """
     from jitgraph.graph.registry import lookup
 
+    if var is None:
+        raise ValueError("Sliced assignment is only supported for variables")
     begin, end, strides = part.op.inputs[1:4]
     name = name or f"{part.op.name}/_assign"
     if hasattr(var, "_strided_slice_assign"):
-        return var._strided_slice_assign(begin, end, strides, value, name, parsed.masks)
+        return var._strided_slice_assign(begin, end, strides, value, name, masks)
     with name_scope(None):
-        return lookup("StridedSliceAssign").builder(var._ref(), begin, end, strides, value, **parsed.masks,
-                                                    name=name)
+        return lookup("StridedSliceAssign").builder(var._ref(), begin, end, strides, value, **masks, name=name)
 
 
 def install(cls: type) -> None:

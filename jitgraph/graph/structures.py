@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, MappingView, Sequence
 from typing import Any
 
-from jitgraph.graph.composite import CompositeTensor, IndexedSlices, SparseTensor, SparseTensorValue
+from jitgraph.graph.composite import CompositeTensor, IndexedSlices, SparseTensor
 
 
 def is_nested(seq: Any) -> bool:
     """Whether `seq` is a structure rather than a leaf: a sequence, a mapping or a view of one, such as ``dict.values()``."""
     if isinstance(seq, (list, tuple, dict)):
-        return not isinstance(seq, SparseTensorValue)
+        return True
     return isinstance(seq, (Sequence, Mapping, MappingView)) and not isinstance(seq, (str, bytes, bytearray))
 
 

@@ -26,6 +26,7 @@ from jitgraph.layers.reachability import depends
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
+from jitgraph.variables.variable import Variable
 from jitgraph.variables.variable_initializers import glorot_uniform_initializer, zeros_initializer
 from jitgraph.variables.variable_scopes import VariableScope, get_variable, variable_scope
 
@@ -70,6 +71,7 @@ class Layer:
         self.stateful = False
         self.supports_masking = False
         self.input_spec = None
+        self._weights_by_name: dict[str, Any] = {}
         self._trainable_weights: list = []
         self._non_trainable_weights: list = []
         self._updates: list[tuple[Any, Any]] = []           # each with the inputs of the call that added it
@@ -183,6 +185,7 @@ class Layer:
             if regularizer:
                 self.add_loss(functools.partial(_regularized, variable.op.name, variable, regularizer))
             (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+            self._weights_by_name[name] = variable
             return variable
         with init_scope():
             graph = get_default_graph()
@@ -202,6 +205,7 @@ class Layer:
         # a custom getter, or a scope's, may have made it without letting it be trained
         trained = trainable and any(variable is v for v in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES))
         (self._trainable_weights if trained else self._non_trainable_weights).append(variable)
+        self._weights_by_name[name] = variable
         return variable
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Any:
@@ -314,6 +318,11 @@ class Layer:
                 raise ValueError(f"Layer weight shape {variable.shape} not compatible with provided weight shape "
                                  f"{np.shape(value)}")
             variable.load(value, _session(self))
+
+    @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        """(name, variable) as checkpoints of objects know them, whatever attributes they are."""
+        return [(name, one) for name, one in self._weights_by_name.items() if isinstance(one, Variable)]
 
     def get_config(self) -> dict[str, Any]:
         """The arguments ``name``, ``trainable`` and ``dtype``."""

@@ -77,15 +77,13 @@ class SparseSum:
     def __init__(self, shape: tuple | None):
         self._shape = shape
         self._rows: dict[int, tuple] = {}
-        self._dense: np.ndarray | None = None
         self._dtype: Any = None
 
     def add(self, gradient: tuple) -> None:
         indices, values, dense_shape = gradient
+        _check_slices(indices, values)
         self._check(values, dense_shape)
         self._dtype = values.dtype
-        if dense_shape is not None:
-            self._dense = np.array(dense_shape)
         counted = set()
         for index, row in zip(indices.tolist(), values):
             total, count = self._rows.get(index, (0, 0))
@@ -96,22 +94,33 @@ class SparseSum:
         wanted = self._shape
         if wanted is None:
             return
+        for what, rank in (("shape", None if dense_shape is None else np.size(dense_shape)), ("values", values.ndim)):
+            if rank is not None and rank < len(wanted):
+                raise errors.InvalidArgumentError(None, None, f"Shape mismatch: expected {what} rank at least {len(wanted)}, got "
+                                                              f"{rank}")
         for axis, size in enumerate(wanted):
-            found = dense_shape[axis] if dense_shape is not None and len(dense_shape) else None
+            found = None if dense_shape is None else dense_shape[axis]
             if size is not None and found is not None and size != found:
                 raise errors.InvalidArgumentError(None, None, f"Shape mismatch: expected shape dim {axis} to be {size}, "
                                                               f"got {found}")
-            if axis and size is not None and (axis >= values.ndim or values.shape[axis] != size):
-                got = values.shape[axis] if axis < values.ndim else "no such dimension"
+            if axis and size is not None and values.shape[axis] != size:
                 raise errors.InvalidArgumentError(None, None, f"Shape mismatch: expected values dim {axis} to be {size}, "
-                                                              f"got {got}")
+                                                              f"got {values.shape[axis]}")
 
     def finish(self, count: int | None) -> tuple:
         indices = np.array(sorted(self._rows), np.int64)
         rows = [total if count is None else total / number for total, number in (self._rows[i] for i in sorted(self._rows))]
         values = np.array(rows, self._dtype)
-        known = self._dense
-        if known is None:
-            full = self._shape if self._shape and None not in self._shape else (-1, *values.shape[1:])
-            known = np.array(full)
-        return indices, values, known.astype(np.int64)
+        first = self._shape[0] if self._shape else None         # what the gradients say of it is not kept
+        return indices, values, np.array((-1 if first is None else first, *values.shape[1:]), np.int64)
+
+
+def _check_slices(indices: np.ndarray, values: np.ndarray) -> None:
+    """Raises InvalidArgumentError for indices that are no vector, or slices that are not as many."""
+    if indices.ndim != 1:
+        raise errors.InvalidArgumentError(None, None, "Input indices should be vector but received shape: "
+                                                      f"{shapes.brackets(indices.shape)}")
+    if not values.ndim:
+        raise errors.InvalidArgumentError(None, None, "Values cannot be 0-dimensional.")
+    if len(values) != len(indices):
+        raise errors.InvalidArgumentError(None, None, f"Expected {len(indices)} non-empty input values, got {len(values)}")

@@ -82,8 +82,7 @@ def sparse_accumulator_apply_gradient(handle, local_step, gradient_indices, grad
 
 
 def _sparse_shapes(c: Any) -> list:
-    stated = c.inputs[0].op.attrs.get("shape") or None      # slices have a dimension: () says nothing of them
-    return [(None,), None if stated is None else (None, *stated[1:]), (None if stated is None else len(stated),)]
+    return [(None,), None, (None,)]         # gradients may have more dimensions than the accumulator states
 
 
 @op("SparseAccumulatorTakeGradient(handle: &string, num_required: int32; dtype: type) -> indices: int64, values: dtype, "

@@ -7,8 +7,14 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.shapes import raw_shape
+from jitgraph.graph.shapes import TensorShape, raw_shape
 from jitgraph.graph.tensor import Tensor
+
+
+def _listed(shapes: Any) -> list:
+    """A list of shapes; one shape, a list of numbers, is that of the only component."""
+    alone = not isinstance(shapes, (list, tuple)) or all(isinstance(size, int) for size in shapes)
+    return [shapes] if alone else list(shapes)
 
 
 class Barrier:
@@ -20,9 +26,10 @@ class Barrier:
 
     def __init__(self, types: Any, shapes: Any = None, shared_name: str | None = None, name: str = "barrier"):
         self._types = [as_dtype(t) for t in (types if isinstance(types, (list, tuple)) else [types])]
-        stated = [] if shapes is None else [raw_shape(shape) for shape in shapes]
-        if any(shape is None or None in shape for shape in stated):
-            raise ValueError(f"All shapes must be fully defined: {list(shapes)}")
+        self._shapes = [TensorShape(shape) for shape in ([None] * len(self._types) if shapes is None else _listed(shapes))]
+        if shapes is not None and not all(shape.is_fully_defined() for shape in self._shapes):
+            raise ValueError(f"All shapes must be fully defined: {self._shapes}")
+        stated = [] if shapes is None else [raw_shape(shape) for shape in self._shapes]
         self._barrier_ref = raw.Barrier(component_types=self._types, shapes=stated,
                                         container=get_default_graph()._container, shared_name=shared_name or "",
                                         name=name)

@@ -5,7 +5,9 @@ A table lives in a session.  Static ones are filled by ``tf.tables_initializer()
 from __future__ import annotations
 
 import collections
+import functools
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from jitgraph import raw_ops as raw
@@ -423,6 +425,10 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
 class _MutableTable(_Table):
     def _add_to_savers(self, name: str) -> None:
         get_default_graph().add_to_collection(GraphKeys.SAVEABLE_OBJECTS, _TableSaveable(self, name))
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Callable]:
+        """How checkpoints of objects see it."""
+        return {"table": functools.partial(_TableSaveable, self)}
 
     def _scope(self, name: str | None, what: str, values: list) -> Any:
         return name_scope(name, f"{self.name}_lookup_table_{what}", [self.resource_handle, *values])

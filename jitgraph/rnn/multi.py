@@ -52,6 +52,10 @@ class MultiRNNCell(RNNCell):
                 return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
             return super().zero_state(batch_size, dtype)
 
+    @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        return [(f"cell-{number}", cell) for number, cell in enumerate(self._cells) if isinstance(cell, Layer)]
+
     def _of_cells(self, kind: str) -> list:
         return [weight for cell in self._cells if isinstance(cell, Layer) for weight in getattr(cell, kind)]
 

@@ -39,6 +39,10 @@ class _Wrapper(RNNCell):
         raise NotImplementedError
 
     @property
+    def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
+        return [("cell", self.cell)]
+
+    @property
     def wrapped_cell(self) -> Any:
         """The cell inside."""
         return self.cell

@@ -92,7 +92,8 @@ class TensorArray:
             raise ValueError(f"Inconsistent shapes: saw {shapes.display(shape)} but expected {shapes.display(known)} "
                              f"(TensorArray {self._handle.op.name}; infer_shape=False allows elements of different "
                              "shapes)")
-        self._shape[0] = shapes.merge(known, shape)
+        if self._infer_shape:
+            self._shape[0] = shapes.merge(known, shape)
 
     def _value(self, value: Any) -> Tensor:
         return convert_to_tensor(value, name="value", preferred_dtype=self._dtype)

@@ -53,10 +53,13 @@ def saves_itself(value: Any) -> bool:
 
 def children(value: Any) -> list[tuple[str, Any]]:
     """(name, object) of the objects that an object holds."""
+    from jitgraph.layers.base import Layer
+
     if isinstance(value, (Variable, PythonState)):
         return []
-    if hasattr(value, "_checkpoint_dependencies"):
-        return value._checkpoint_dependencies
+    named = getattr(value, "_checkpoint_dependencies", [])
+    if hasattr(value, "_checkpoint_dependencies") and not isinstance(value, Layer):
+        return named
     if saves_itself(value):
         return []
     if isinstance(value, Optimizer):
@@ -67,8 +70,9 @@ def children(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, Mapping):
         return [(str(name), one) for name, one in value.items() if is_trackable(one)]
     private = not isinstance(value, Module)         # a layer's own lists of its variables
-    return [(name, one) for name, one in vars(value).items() if is_trackable(one) and not (private and name.startswith("_"))
-            and not name.startswith(("_graph_functions", "_tf_module"))]
+    noted = {id(one) for _, one in named}
+    return named + [(name, one) for name, one in vars(value).items() if is_trackable(one) and id(one) not in noted
+                    and not (private and name.startswith("_")) and not name.startswith(("_graph_functions", "_tf_module"))]
 
 
 class ObjectGraph:

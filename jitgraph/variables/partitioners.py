@@ -45,6 +45,7 @@ class PartitionedVariable:
     """A variable made of parts along one axis.  Usable as a tensor (the parts joined); iterating gives the parts."""
 
     def __init__(self, name: str, shape: Any, dtype: DType, variable_list: list, partitions: list):
+        _check_parts(shape, variable_list, partitions)
         self._name = name
         self._shape = as_shape(shape)
         self._dtype = dtype
@@ -98,13 +99,35 @@ class PartitionedVariable:
             return self._concat()
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list:
-        """Assigns to each part its piece of `value`; the list of the assignments."""
+        """Assigns to each part its piece of `value`; the list of the assignments, operations with ``read_value=False``.
+
+        `value`: a tensor of the whole shape, a list of the pieces, or another partitioned variable.
+        """
+        return self._of_parts("assign", value, use_locking, name, read_value)
+
+    def assign_add(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list:
+        """Adds to each part its piece of `value`, as ``assign`` says."""
+        return self._of_parts("assign_add", value, use_locking, name, read_value)
+
+    def assign_sub(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list:
+        """Takes from each part its piece of `value`, as ``assign`` says."""
+        return self._of_parts("assign_sub", value, use_locking, name, read_value)
+
+    def _of_parts(self, method: str, value: Any, use_locking: bool, name: str | None, read_value: bool) -> list:
+        found = [getattr(part, method)(piece, use_locking=use_locking, name=name, read_value=read_value)
+                 for part, piece in zip(self._variable_list, self._pieces(value))]
+        return found if read_value else [getattr(one, "op", one) for one in found]
+
+    def _pieces(self, value: Any) -> list:
         from jitgraph.ops.arrays.join import split
 
+        if isinstance(value, (list, PartitionedVariable)):
+            if len(value) != len(self._variable_list):
+                raise ValueError(f"{self._name} has {len(self._variable_list)} parts, but {len(value)} pieces are given")
+            return list(value)
         axis = self._partition_axes()[0]
         sizes = [v.get_shape().as_list()[axis] for v in self._variable_list]
-        pieces = split(convert_to_tensor(value, self._dtype), sizes, axis)
-        return [v.assign(piece, use_locking=use_locking) for v, piece in zip(self._variable_list, pieces)]
+        return split(convert_to_tensor(value, self._dtype), sizes, axis)
 
     @property
     def initializer(self) -> Any:
@@ -121,6 +144,25 @@ class PartitionedVariable:
 
     def __repr__(self) -> str:
         return f"<tf.PartitionedVariable '{self._name}' shape={self._shape} parts={len(self)}>"
+
+
+def _check_parts(shape: Any, parts: Any, partitions: Any) -> None:
+    """Raises TypeError for what is no list, ValueError for parts that are not those of a variable of `shape`."""
+    for what, value in (("variable_list", parts), ("partitions", partitions)):
+        if not isinstance(value, (list, tuple)):
+            raise TypeError(f"{what} is not a list or tuple: {value}")
+    if not all(count >= 1 for count in partitions):
+        raise ValueError(f"partition values must be positive: {partitions}")
+    if not parts:
+        raise ValueError("variable_list may not be empty")
+    if any(part._save_slice_info is None for part in parts):
+        raise ValueError(f"All variables must have a save_slice_info available: {[part.name for part in parts]}")
+    sizes = as_shape(shape).as_list()
+    if len(sizes) != len(partitions):
+        raise ValueError(f"len(shape) != len(partitions): {shape} vs. {partitions}")
+    full = [list(part._save_slice_info.full_shape) for part in parts]
+    if any(one != sizes for one in full):
+        raise ValueError(f"All variables' full shapes must match shape: {shape}; but full shapes were: {full}")
 
 
 def _to_tensor(value: PartitionedVariable, dtype: DType | None = None, name: str | None = None,

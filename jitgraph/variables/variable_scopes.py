@@ -160,6 +160,8 @@ class VariableScope:
             custom_getter = options.pop("custom_getter")
             if custom_getter is None:
                 return _get_true(store, full_name, options)
+            if not callable(custom_getter):
+                raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
             getter = functools.partial(_getter, store)
             options["trainable"] = is_trainable(options["trainable"], options["synchronization"])
             return custom_getter(getter=getter, name=full_name, **options)
@@ -271,7 +273,7 @@ class _PureVariableScope:
         scope = VariableScope(reuse, self._new_name, source.initializer, source.regularizer, source.caching_device,
                               source.partitioner, source.custom_getter, original, source.dtype, source.use_resource)
         self._override(scope)
-        store.scope = scope
+        store.scope = self._entered = scope
         return scope
 
     def _override(self, scope: VariableScope) -> None:
@@ -286,6 +288,8 @@ class _PureVariableScope:
                 setattr(scope, key, value)
 
     def __exit__(self, *exc: Any) -> None:
+        if self._store.scope is not self._entered:
+            raise RuntimeError("Improper nesting of variable_scope.")
         self._store.close_subscopes(self._new_name)
         if self._counts is not None:
             self._store.opened = self._counts
@@ -370,7 +374,8 @@ class variable_scope:
 
     def __exit__(self, *exc: Any) -> None:
         while self._contexts:
-            self._contexts.pop().__exit__(*exc)
+            self._contexts[-1].__exit__(*exc)           # which refuses to be left out of order, and may be left later
+            self._contexts.pop()
 
     def __call__(self, function: Callable) -> Callable:
         """As a decorator: the function runs inside a fresh entering of this scope."""

@@ -96,3 +96,17 @@ def test_a_conditional_waits_for_what_its_branches_read_too(tf, jit):
         session.run(v.initializer)
         assert session.run(found, {chosen: False, read: [7.0, 8.0]}).tolist() == [-7.0, -8.0]
         assert session.run(v).tolist() == [-1.0, -2.0]
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_a_loop_variable_that_is_only_waited_for(tf, jit):
+    def twelve(*waited):
+        with tf.control_dependencies(waited):
+            return tf.constant(12)
+
+    alone = tf.while_loop(lambda x: x < 10, lambda x: [twelve(x)], [tf.constant(0)])
+    _, second = tf.while_loop(lambda n, x: n < 10, lambda n, x: [n + 1, twelve(x)], [tf.constant(0), tf.constant(0)])
+    outside = tf.constant(7)
+    branch = tf.cond(tf.placeholder_with_default(True, []), lambda: twelve(outside), lambda: 1)
+    with tf.Session(jit=jit) as session:
+        assert session.run([alone, second, branch]) == [12, 12, 12]

@@ -148,3 +148,15 @@ def test_gradients_of_activations_take_the_shape_that_either_input_states(tf, fu
     assert tf.gradients(y, x, grad_ys=rows)[0].shape.as_list() == [None, 3]
     with pytest.raises(ValueError):
         tf.raw_ops.EluGrad(gradients=tf.ones([1, 3]), outputs=tf.ones([2, 3]))
+
+
+def test_a_size_of_unknown_rank_beside_numbers_is_a_number(tf):
+    """``tf.zeros([batch_size, 128])`` with ``batch_size = tf.placeholder(tf.int32)`` has 128 columns."""
+    size = tf.placeholder(tf.int32)
+    for made in (tf.zeros([size, 128]), tf.fill([size, 128], 1), tf.reshape(tf.placeholder(tf.float32), [size, 128]),
+                 tf.random_uniform(tf.stack([size, 128])), tf.broadcast_to(1.0, [size, 128])):
+        assert made.shape.as_list() == [None, 128]
+    assert tf.ones(tf.concat([[2, 3], [size]], 0)).shape.as_list() == [2, 3, None]
+    assert tf.eye(3, size, batch_shape=[2]).shape.as_list() == [2, 3, None]
+    assert tf.eye(size, batch_shape=[2]).shape.as_list() == [2, None, None]
+    assert tf.layers.dense(tf.zeros([size, 128]), 4).shape.as_list() == [None, 4]

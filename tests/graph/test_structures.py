@@ -1,6 +1,7 @@
 """tf.nest: taking structures apart, putting them together, comparing them."""
 import collections
 
+import numpy as np
 import pytest
 
 Point = collections.namedtuple("Point", "x y")
@@ -65,3 +66,22 @@ def test_views_of_dicts_and_other_sequences(tf):
     assert tf.nest.map_structure(lambda leaf: leaf + 1, view) == [2, [3, 4]]
     assert tf.nest.flatten([range(2), collections.deque([2])]) == [0, 1, 2]
     assert not any(map(tf.nest.is_nested, ("text", b"text", {1}, (n for n in ()))))
+
+
+def test_the_value_of_a_sparse_tensor_is_a_named_tuple(tf):
+    """A SparseTensorValue has three parts, in structures of control flow too; a SparseTensor is one leaf."""
+    value = tf.SparseTensorValue(np.array([[0, 1]]), np.array([2]), np.array([3, 4]))
+    assert len(tf.nest.flatten([value, 1])) == 4 and tf.nest.is_nested(value)
+    twice = tf.nest.map_structure(lambda part: 2 * part, value)
+    assert type(twice) is tf.SparseTensorValue and twice.values.tolist() == [4]
+    other = value._replace(values=tf.constant([5], tf.int64))
+    chosen = tf.cond(tf.placeholder_with_default(True, []), lambda: other, lambda: value)
+    _, grown = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v._replace(values=v.values + 1)), [0, value])
+    labels = tf.SparseTensorValue(np.array([[0, 0], [1, 0]]), np.array([1, 0]), np.array([2, 1]))
+    average, update = tf.metrics.average_precision_at_k(labels, tf.constant([[.1, .2], [.3, .4]]), 1)
+    with tf.Session() as session:
+        found, last = session.run([chosen, grown])
+        assert type(found) is type(last) is tf.SparseTensorValue
+        assert (found.values.tolist(), last.values.tolist(), last.dense_shape.tolist()) == ([5], [5], [3, 4])
+        session.run(tf.local_variables_initializer())
+        assert (session.run(update), session.run(average)) == (0.5, 0.5)

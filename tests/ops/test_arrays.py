@@ -336,3 +336,30 @@ def test_sequences_are_reversed_up_to_their_lengths(tf, shape, steps, batch, kno
             for wrong in (lengths - 1, lengths + shape[steps]):
                 with pytest.raises(tf.errors.InvalidArgumentError, match="must give one length up to"):
                     session.run(reversed_, {x: value, n: wrong})
+
+
+@pytest.mark.parametrize("make, message", [
+    (lambda tf, d: tf.expand_dims(np.ones([2, 3]), d([0, 1])), "'dim' input must be a tensor with a single value"),
+    (lambda tf, d: tf.expand_dims(np.ones([2, 3]), d(5)), r"dim 5 not in the interval \[-3, 2\]"),
+    (lambda tf, d: tf.reverse(np.ones([2, 3]), d([-30])), r"'axis'\[0\] = -30 is out of valid range \[-2, 1\]"),
+    (lambda tf, d: tf.reverse(np.ones([2, 3]), d([0, -2])), "axis 0 specified more than once"),
+])
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_axes_that_do_not_fit(tf, make, message, jit):
+    with pytest.raises(ValueError, match=message):
+        make(tf, np.array)
+    with tf.Session(jit=jit) as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        session.run(make(tf, lambda axis: tf.placeholder_with_default(np.array(axis), None)))
+
+
+def test_a_mask_of_another_shape(tf):
+    for tensor, mask, shapes in ((np.ones([2, 2]), np.ones(3, bool), r"Shapes \(2,\) and \(3,\)"),
+                                 (tf.placeholder(tf.float32, [None, 2]), np.ones([3, 4], bool), r"Shapes \(\?, 2\) and \(3, 4\)")):
+        with pytest.raises(ValueError, match=shapes + " are incompatible"):
+            tf.boolean_mask(tensor, mask)
+
+
+def test_gather_nd_takes_the_count_of_pairs_as_a_tensor(tf, run):
+    params, indices = np.arange(12).reshape(3, 2, 2), np.array([[[1]], [[0]], [[1]]])
+    for count in (tf.constant(1), tf.constant([1])):
+        np.testing.assert_array_equal(run(tf.gather_nd(params, indices, batch_dims=count)), [[[2, 3]], [[4, 5]], [[10, 11]]])

@@ -183,3 +183,12 @@ def test_poisson_and_gamma_numbers_of_no_rates(tf, jit):
         for numbers, shape in ((tf.random_poisson(rates, []), (0,)), (tf.random_poisson(rates, [3]), (3, 0)),
                                (tf.random_gamma([2], rates), (2, 0)), (tf.random_poisson([1.0, 2.0], [0]), (0, 2))):
             assert session.run(numbers, {rates: np.zeros(0)}).shape == shape
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_no_numbers_of_no_distributions(tf, jit):
+    draws = {(5, 2, 0, 3): tf.random.gamma([5], np.ones([2, 0, 3], np.float32), beta=np.ones(3, np.float32)),
+             (0,): tf.random.poisson([], []), (0, 3, 1): tf.random.poisson([2.0], [0, 3])}
+    with tf.Session(jit=jit) as session:
+        for shape, drawn in draws.items():
+            assert session.run(drawn).shape == shape

@@ -191,3 +191,16 @@ def test_decode_csv(tf, run):
             run(tf.decode_csv(record, defaults))
     with pytest.raises(ValueError, match="strictly increasing"):
         tf.decode_csv("1,2", [[0], [0]], select_cols=[1, 0])
+
+
+def test_a_delimiter_is_one_string(tf):
+    for delimiter in (["|", ""], ["a"]):
+        with pytest.raises(ValueError, match="must be rank 0 but is rank 1"):
+            tf.string_split(["a|b"], delimiter=delimiter)
+
+
+def test_integers_have_no_exponent(tf):
+    for arguments in ({"scientific": True}, {"shortest": True}):
+        for value in (1, True):
+            with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="format not supported for datatype"):
+                session.run(tf.as_string(value, **arguments))

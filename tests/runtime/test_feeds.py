@@ -132,3 +132,16 @@ def test_texts_of_every_kind_of_array(tf):
         for wrong, kind in ((np.array(["a", 1], object), "int"), (np.arange(2), "int64"), ([b"a", None], "NoneType")):
             with pytest.raises(tf.errors.InternalError, match=f"Unsupported object type {kind}"):
                 found(wrong)
+
+
+def test_a_callable_takes_sparse_tensors(tf):
+    sparse, factor = tf.sparse_placeholder(tf.int64), tf.placeholder(tf.int64, [])
+    dense = tf.sparse_tensor_to_dense(sparse) * factor
+    with tf.Session() as session:
+        call = session.make_callable(dense, [sparse, factor])
+        for fed in (tf.SparseTensorValue([[0, 1]], [2], [1, 3]), ([[0, 1]], [2], [1, 3])):
+            assert call(fed, 5).tolist() == [[0, 10, 0]]
+        with pytest.raises(TypeError, match="takes 2 feed values, got 1"):
+            call(tf.SparseTensorValue([[0, 1]], [2], [1, 3]))
+        slices = tf.IndexedSlices(tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int32, [None]))
+        assert session.make_callable(tf.convert_to_tensor(slices.values), [slices])(([1.0, 2.0], [0, 3])).tolist() == [1, 2]

@@ -311,3 +311,33 @@ def test_a_variable_without_elements_grows(tf, start, jit):
             np.testing.assert_array_equal(session.run(doubled), value * 2)
         with pytest.raises(ValueError, match="incompatible"):
             v.assign(np.float32(1))
+
+
+def test_scopes_are_left_in_order(tf):
+    with tf.variable_scope("a"):
+        inner = tf.variable_scope("b")
+        inner.__enter__()
+        with tf.variable_scope("c"), pytest.raises(RuntimeError, match="Improper nesting of variable_scope"):
+            inner.__exit__(None, None, None)
+        assert tf.get_variable("v", []).name == "a/b/v:0"
+        inner.__exit__(None, None, None)
+    assert tf.get_variable("v", []).name == "v:0"
+
+
+def test_a_custom_getter_is_a_function(tf):
+    with tf.variable_scope("a", custom_getter=3), pytest.raises(ValueError, match="custom_getter which is not callable: 3"):
+        tf.get_variable("v", [])
+    with pytest.raises(ValueError, match="custom_getter which is not callable"):
+        tf.get_variable("v", [], custom_getter=3)
+
+
+@pytest.mark.parametrize("scatter", [
+    lambda tf, v: tf.scatter_update(v, [0, 1], np.zeros([3, 2], np.float32)),
+    lambda tf, v: tf.scatter_add(v, [0, 1], np.zeros([2, 3], np.float32)), lambda tf, v: tf.scatter_mul(v, [0, 1], [1.0, 2.0]),
+    lambda tf, v: tf.scatter_nd_add(v, [[0], [1]], np.zeros([3, 2], np.float32)),
+    lambda tf, v: v.scatter_sub(tf.IndexedSlices(np.zeros([3, 2], np.float32), [0, 1]))])
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_rows_that_do_not_fit_are_refused_when_the_graph_is_built(tf, scatter, use_resource):
+    v = tf.get_variable("v", [4, 2], use_resource=use_resource)
+    with pytest.raises(ValueError, match="updates.shape|both shapes must be equal"):
+        scatter(tf, v)

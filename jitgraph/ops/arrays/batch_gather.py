@@ -38,7 +38,7 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: An
     InvalidArgumentError in a run.
     """
     if isinstance(batch_dims, (Tensor, np.integer)):
-        batch_dims = int(constant_value(batch_dims))
+        batch_dims = int(np.squeeze(constant_value(batch_dims)))
     if batch_dims != 0:
         return batch_gather_nd(params, indices, batch_dims, name)
     if hasattr(params, "handle"):

@@ -167,7 +167,7 @@ def is_tensor(x: Any) -> bool:
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Any:
     """A SparseTensor whose parts are fed: give a SparseTensorValue, or (indices, values, shape), in ``feed_dict``.
 
-    `shape`: a list or a tensor, None if any shape may be fed.
+    `shape`: a list or a tensor, None if any shape may be fed; of a list with None in it, only the rank is known.
     """
     from jitgraph.graph.composite import SparseTensor
     from jitgraph.graph.convert import convert_to_tensor
@@ -176,12 +176,13 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     def part(suffix: str) -> str | None:
         return None if name is None else f"{name}/{suffix}"
 
+    sizes = shape if shape is None or hasattr(shape, "op") else shapes.raw_shape(shape)
     rank = None
-    if shape is None:
-        dense_shape = placeholder(int64, [None], part("shape"))
+    if sizes is None or not hasattr(shape, "op") and None in sizes:
+        rank = None if sizes is None else len(sizes)
+        dense_shape = placeholder(int64, [rank], part("shape"))
     else:
-        sizes = shape if hasattr(shape, "op") else [-1 if d is None else int(d) for d in shape]
-        dense_shape = convert_to_tensor(sizes, int64, part("shape"))
+        dense_shape = convert_to_tensor(sizes if hasattr(shape, "op") else list(sizes), int64, part("shape"))
         rank = dense_shape._shape[0]
     values = placeholder(dtype, [None], part("values"))
     indices = placeholder(int64, [None, rank], part("indices"))

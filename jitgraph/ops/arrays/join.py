@@ -45,7 +45,14 @@ def _lower_pack(b: Any, values: list, axis: int) -> Any:
 def _constant_pack(op: Any, index: int, value_of: Any) -> Any:
     if len(op.inputs) > constant_rules.LARGEST:
         return None
-    return constant_rules.joined(op.inputs, value_of, lambda parts: np.stack(parts, op.attrs.get("axis", 0)))
+    axis = op.attrs.get("axis", 0)
+    merged = op.outputs[0]._shape
+    shapes = None
+    if merged is not None:          # all have one shape: a size that is stacked beside a number is a number
+        each = list(merged)
+        del each[axis]
+        shapes = [tuple(each)] * len(op.inputs)
+    return constant_rules.joined(op.inputs, value_of, lambda parts: np.stack(parts, axis), shapes)
 
 
 def _pack_samples(rng: Any, dtype: Any) -> list:
@@ -181,7 +188,10 @@ def _constant_concat(tensors: list, axis: Any, value_of: Any) -> Any:
     known = value_of(axis)
     if not constant_rules.is_known(known):
         return None
-    return constant_rules.joined(tensors, value_of, lambda parts: np.concatenate(parts, int(known)))
+    shapes = [t._shape for t in tensors]
+    if any(shape is not None and len(shape) == 1 for shape in shapes):      # what is stacked beside a vector is one
+        shapes = [(len(t.op.inputs),) if t._shape is None and t.op.type == "Pack" else t._shape for t in tensors]
+    return constant_rules.joined(tensors, value_of, lambda parts: np.concatenate(parts, int(known)), shapes)
 
 
 def _concat_samples(rng: Any, dtype: Any) -> list:

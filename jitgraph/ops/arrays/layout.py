@@ -14,7 +14,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import BOOL, COMPLEX, FLOATS, INDEX, SIGNED_INTS, STRING, TypeSet
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays import sequences
-from jitgraph.ops.arrays.join import axis_from, stack
+from jitgraph.ops.arrays.join import stack
 from jitgraph.ops.arrays.shape import plain_sizes, reshape, shape, size, stated_sizes
 
 _REVERSED = FLOATS + SIGNED_INTS + TypeSet(dtypes.uint8, dtypes.uint16) + COMPLEX + BOOL + STRING
@@ -151,9 +151,13 @@ def exchanged(count: Any, axis: Any) -> Any:
 # -- reverse -------------------------------------------------------------------------------------------------------
 
 def _axes(axis: Any, rank: int) -> list[int]:
-    axes = [axis_from(a, rank, "axis") for a in np.ravel(axis)]
-    if len(set(axes)) != len(axes):
-        raise ValueError(f"axis {axes} specified more than once.")
+    axes: list[int] = []
+    for i, a in enumerate(np.ravel(axis).tolist()):
+        if not -rank <= a < rank:
+            raise ValueError(f"'axis'[{i}] = {a} is out of valid range [{-rank}, {rank - 1}]")
+        if a % rank in axes:
+            raise ValueError(f"axis {a % rank} specified more than once.")
+        axes.append(a % rank)
     return axes
 
 

@@ -58,8 +58,11 @@ def tensor_strided_slice_update(input, begin, end, strides, value, begin_mask, e
     index = numpy_index([begin, end, strides], {
         "begin_mask": begin_mask, "end_mask": end_mask, "ellipsis_mask": ellipsis_mask, "new_axis_mask": new_axis_mask,
         "shrink_axis_mask": shrink_axis_mask})
-    if np.shape(new[index]) != np.shape(value):
-        raise UnimplementedError(None, None, f"sliced l-value shape {brackets(np.shape(new[index]))} does not match r-value "
+    part = np.shape(new[index])
+    if 0 in part:           # nothing is replaced, whatever the value
+        return new
+    if part != np.shape(value):
+        raise UnimplementedError(None, None, f"sliced l-value shape {brackets(part)} does not match r-value "
                                              f"shape {brackets(np.shape(value))}. Automatic broadcasting not yet implemented.")
     new[index] = value
     return new

@@ -80,7 +80,7 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int |
         if full is not None:
             if end > len(full):
                 raise ValueError(f"Shapes {full} and {known} are incompatible")
-            shape_rules.merge(tuple(full[axis:end]), tuple(known))
+            tensor.shape[axis:end].assert_is_compatible_with(mask.shape)
         leading = raw.Prod(shape(tensor)[axis:end], [0])
         tensor = reshape(tensor, concat([shape(tensor)[:axis], [leading], shape(tensor)[end:]], 0))
         if full is not None:

@@ -204,9 +204,11 @@ def _(op, grad):
 
 
 def _expanded(shape: Any, axis: Any) -> Any:
-    axis = int(axis)
+    if np.size(axis) != 1:
+        raise ValueError(f"'dim' input must be a tensor with a single value, got {axis.tolist()}")
+    axis = int(np.ravel(axis)[0])
     if not -len(shape) - 1 <= axis <= len(shape):
-        raise ValueError(f"dim {axis} not in the interval [{-len(shape) - 1}, {len(shape)}]")
+        raise ValueError(f"dim {axis} not in the interval [{-len(shape) - 1}, {len(shape)}].")
     axis = axis + len(shape) + 1 if axis < 0 else axis
     return shape[:axis] + (1,) + shape[axis:]
 
@@ -217,13 +219,13 @@ def _expand_dims_shape(c: Any) -> Any:
         return None
     if not shape_rules.known(axis):
         return (None,) * (len(shape) + 1)
-    return _expanded(tuple(shape), axis.reshape(()))
+    return _expanded(tuple(shape), axis)
 
 
 def _lower_expand_dims(b: Any, x: Any, dim: Any) -> Any:
     if dim.constant is None:
         return NotImplemented
-    return b.reshape(x, _expanded(tuple(x.shape), dim.constant.reshape(())))
+    return b.reshape(x, _expanded(tuple(x.shape), dim.constant))
 
 
 def _expand_dims_samples(rng: Any, dtype: Any) -> list:
@@ -237,7 +239,7 @@ def _expand_dims_samples(rng: Any, dtype: Any) -> list:
 def _expand_dims(input, dim):
     """The input with a dimension of size 1 inserted at position `dim` (negative: from the end, -1 appends)."""
     try:
-        return input.reshape(_expanded(tuple(input.shape), np.ravel(dim)[0]))
+        return input.reshape(_expanded(tuple(input.shape), dim))
     except ValueError as error:
         raise invalid(str(error)) from None
 

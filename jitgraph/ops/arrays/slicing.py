@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from jitgraph.declare.op import op
 from jitgraph.declare.samples import draw, ints, results
 from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
+from jitgraph.graph.operators import assign_slice
 from jitgraph.ops.arrays.fill import ones_like
 from jitgraph.ops.arrays.join import concat, stack
 from jitgraph.ops.arrays.shape import plain_sizes, rank, reshape, shape
@@ -405,11 +407,7 @@ def strided_slice(input_: Any, begin: Any, end: Any, strides: Any = None, begin_
     masks = dict(begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask, new_axis_mask=new_axis_mask,
                  shrink_axis_mask=shrink_axis_mask)
     result = strided_slice_by_masks(input_, begin, end, strides, name=name, **masks)
-    if var is not None:
-        def assign(value: Any, name: str | None = None) -> Any:
-            return raw.StridedSliceAssign(var._ref(), begin, end, strides, value, name=name, **masks)
-
-        result.assign = assign
+    result.assign = functools.partial(assign_slice, var, masks, result)
     return result
 
 

@@ -21,7 +21,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.fill import ones_like, zeros_like
-from jitgraph.ops.elementwise.broadcasting import Unbroadcast
+from jitgraph.ops.elementwise.broadcasting import Unbroadcast, differs
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.compare import (
     equal,
@@ -106,7 +106,7 @@ def _count_axes_of_equal(shape):
 @multiply.gradient
 def _(op, grad):
     x, y = op.inputs
-    if x._shape is not None and x._shape == y._shape and None not in x._shape:
+    if x._shape is not None and x._shape == y._shape and None not in x._shape and not differs(grad, x):
         if x.dtype.base_dtype not in (dtypes.float32, dtypes.int32):
             _count_axes_of_equal(x._shape)
         return [multiply(grad, conj(y)), multiply(grad, conj(x))]

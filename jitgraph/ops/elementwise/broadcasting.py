@@ -83,6 +83,11 @@ def _is_known(tensor: Any) -> bool:
     return tensor._shape is not None and None not in tensor._shape
 
 
+def differs(grad: Any, tensor: Any) -> bool:
+    """Whether a gradient is known to have another shape than what it is the gradient of."""
+    return _is_known(tensor) and getattr(grad, "_shape", None) is not None and _is_known(grad) and grad._shape != tensor._shape
+
+
 class Unbroadcast:
     """How a gradient of the shape of ``x op y`` goes back to the shapes of x and y.
 
@@ -145,6 +150,8 @@ class Unbroadcast:
         nodes = self._nodes(which)
         with counted_as(nodes):
             found = self._summed(grad, which)
+            if differs(found, self._tensors[which]):    # a gradient of shape [1] for a scalar, which TensorFlow's Reshape takes
+                return raw.Reshape(found, list(self._tensors[which]._shape))
             if nodes and found is grad:
                 found = raw.Identity(grad) if arrived else grad
                 let_gradient_count(found, 18)           # that of a Sum over computed axes, and of a Reshape

@@ -33,13 +33,20 @@ def _padding(padding: Any, data_format: str) -> tuple[str, list]:
     """The padding as a word and a flat list.  Raises ValueError for a list that does not have one pair per axis."""
     if not isinstance(padding, (list, tuple)):
         return padding, []
+    if len(padding) != 4:
+        raise ValueError(f"When padding is a list, it must be of size 4. Got padding of size: {len(padding)}")
+    for i, pair in enumerate(padding):
+        has = "is not a list/tuple" if not isinstance(pair, (list, tuple)) else f"has size {len(pair)}" if len(pair) != 2 else None
+        if has:
+            raise ValueError("When padding is a list, each element of padding must be a list/tuple of size 2. Element with index "
+                             f"{i} of padding {has}")
     flat = [int(p) for pair in padding for p in pair]
-    if len(padding) != 4 or len(flat) != 8:
-        raise ValueError("When padding is a list, it must be of size 4 with lists of 2 numbers, got "
-                         f"{padding}")
+    if min(flat) < 0:
+        raise ValueError(f"All elements of explicit_paddings must be nonnegative, got {padding}")
     outside = (0, 1) if data_format.startswith("NC") else (0, 3)
     if any(flat[2 * i] or flat[2 * i + 1] for i in outside):
-        raise ValueError(f"When padding is a list, batch and channels are not padded, got {padding}")
+        raise ValueError("Nonzero explicit padding in the batch or depth dimensions is not supported: batch and channels are not "
+                         f"padded, got {padding}")
     return "EXPLICIT", flat
 
 

@@ -34,6 +34,10 @@ _ATTRS_DEPTHWISE = ('strides: list(int), padding: string {"SAME", "VALID"}, '
 def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any,
              explicit_paddings: Any = ()) -> list[Window]:
     """The windows along the spatial axes of an input with spatial sizes `size` and a filter with `taps`."""
+    for what, values in (("stride", strides), ("dilation", dilations)):
+        if len(values) != len(layout.spatial) + 2:
+            raise ValueError(f"The convolution requires the {what} attribute to contain {len(layout.spatial) + 2} values, but got: "
+                             f"{len(values)}")
     steps, gaps = layout.pick(strides), layout.pick(dilations)
     explicit = [tuple(explicit_paddings[2 * i:2 * i + 2]) for i in layout.spatial] if explicit_paddings else [None] * len(
         layout.spatial)
@@ -52,6 +56,15 @@ def _conv_shape(c: Any) -> Any:
     wins = _windows(layout.pick(value), filters[:-2], layout, c.attrs["strides"], c.attrs["padding"], c.attrs["dilations"],
                     c.attrs.get("explicit_paddings", ()))
     return layout.shape(value[layout.batch], [w.output for w in wins], filters[-1])
+
+
+def _values_windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any,
+                    explicit_paddings: Any = ()) -> list[Window]:
+    """``_windows`` for values.  Raises InvalidArgumentError for steps along the batch or the channels, which graphs may state."""
+    for what, values in (("strides", strides), ("dilations", dilations)):
+        if not layout.is_spatial(values):
+            raise invalid(f"Current implementation does not yet support {what} in the batch and depth dimensions.")
+    return _windows(size, taps, layout, strides, padding, dilations, explicit_paddings)
 
 
 def _columns(x: np.ndarray, wins: list[Window], taps: Any) -> np.ndarray:
@@ -157,7 +170,7 @@ def _forward(x: np.ndarray, filters: np.ndarray, data_format: str, *geometry: An
     if filters.shape[-1] % max(x.shape[-1] // filters.shape[-2], 1):
         raise invalid(f"A convolution in {x.shape[-1] // filters.shape[-2]} groups, as input depth {x.shape[-1]} and filter input "
                       f"depth {filters.shape[-2]} do not match, needs a multiple of them as output depth, not {filters.shape[-1]}")
-    return layout.restore(_convolve(x, filters, _windows(x.shape[1:-1], filters.shape[:-2], layout, *geometry)))
+    return layout.restore(_convolve(x, filters, _values_windows(x.shape[1:-1], filters.shape[:-2], layout, *geometry)))
 
 
 def _backward_input(sizes: Any, filters: np.ndarray, grad: np.ndarray, data_format: str, *geometry: Any) -> np.ndarray:
@@ -166,7 +179,7 @@ def _backward_input(sizes: Any, filters: np.ndarray, grad: np.ndarray, data_form
     if len(sizes) == len(filters.shape) - 2:       # only the spatial sizes are given
         sizes = list(layout.shape(grad.shape[layout.batch], sizes, filters.shape[-2]))
     size = [sizes[layout.batch], *layout.pick(sizes), sizes[layout.channel]]
-    wins = _windows(size[1:-1], filters.shape[:-2], layout, *geometry)
+    wins = _values_windows(size[1:-1], filters.shape[:-2], layout, *geometry)
     grad = layout.channels_last(grad)
     if filters.shape[-2] == 0 or size[-1] % filters.shape[-2]:
         raise invalid(f"input depth must be evenly divisible by filter depth: {size[-1]} vs {filters.shape[-2]}")
@@ -178,7 +191,7 @@ def _backward_filter(x: np.ndarray, sizes: Any, grad: np.ndarray, data_format: s
     layout = Layout.of(data_format)
     x, grad = layout.channels_last(x), layout.channels_last(grad)
     size = [int(d) for d in sizes]
-    wins = _windows(x.shape[1:-1], size[:-2], layout, *geometry)
+    wins = _values_windows(x.shape[1:-1], size[:-2], layout, *geometry)
     if size[-2] == 0 or x.shape[-1] % size[-2]:
         raise invalid(f"input depth must be evenly divisible by filter depth: {x.shape[-1]} vs {size[-2]}")
     _check_output(grad, x.shape[0], wins, size[-1])

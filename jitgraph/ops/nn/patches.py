@@ -46,6 +46,8 @@ def _patch_samples(rng: Any, dtype: Any) -> list:
 def _lower_patches(b: Any, images: Any, ksizes: Any, strides: Any, rates: Any, padding: str) -> Any:
     """Every tap of the windows is a slice of the padded images; side by side they are the patches."""
     taps = tuple(ksizes[1:3])
+    if not window_geometry.Layout.of("NHWC").is_spatial(ksizes, strides, rates):
+        return NotImplemented
     batch, *size, depth = images.shape
     if not all(isinstance(d, int) for d in size) or math.prod(taps) > _MOST_TAPS:
         return NotImplemented
@@ -62,6 +64,7 @@ def _lower_patches(b: Any, images: Any, ksizes: Any, strides: Any, rates: Any, p
     T=REALS, shape=_patches_shape, lower=_lower_patches, samples=_patch_samples)
 def _extract_image_patches(images, ksizes, strides, rates, padding):
     """Every window of the images, flattened, as the channels of a new image."""
+    window_geometry.check_across_space("Only support {} across space.", ksizes=ksizes, strides=strides, rates=rates)
     taps = tuple(ksizes[1:3])
     wins = _windows(images.shape[1:3], taps, strides, rates, padding)
     view = window_geometry.view(np.ascontiguousarray(window_geometry.padded(images, wins)), wins, taps)
@@ -120,6 +123,7 @@ def _dilation_shape(c: Any) -> Any:
 
 def _highest(x: np.ndarray, filters: np.ndarray, strides: Any, rates: Any, padding: str) -> tuple:
     """The windows, the padded data, the maxima of data + filter, and the tap that each came from."""
+    window_geometry.check_across_space("{} is only supported across spatial dimensions.", Stride=strides, Rate=rates)
     wins = _windows(x.shape[1:3], filters.shape[:2], strides, rates, padding)
     real = x.dtype.kind not in "iu"
     lowest = -np.inf if real else np.iinfo(x.dtype).min

@@ -13,6 +13,7 @@ from jitgraph.declare.samples import draw, ints, results
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
+from jitgraph.graph.errors import UnimplementedError
 from jitgraph.ops.arrays.shape import shape
 from jitgraph.ops.nn import lrn_lowering, volume_lowering, window_geometry, window_lowering
 from jitgraph.ops.nn.window_geometry import Layout, Window
@@ -58,6 +59,26 @@ def _over_channels(ksize: Any, layout: Layout) -> bool:
     return ksize[layout.channel] != 1
 
 
+def _check_axes(layout: Layout, ksize: Any, strides: Any, channels: int) -> None:
+    """Raises UnimplementedError for windows over axes that no pooling goes over, or not in this way."""
+    if ksize[layout.batch] != 1 or strides[layout.batch] != 1:
+        raise UnimplementedError(None, None, "Pooling is not yet supported on the batch dimension.")
+    size, step = ksize[layout.channel], strides[layout.channel]
+    if len(layout.spatial) == 3 and (size != 1 or step != 1):
+        raise UnimplementedError(None, None, "Pooling is not yet supported on the depth dimension.")
+    if size == 1:
+        return
+    if max(layout.pick(ksize)) > 1:
+        raise UnimplementedError(None, None, "MaxPooling supports exactly one of pooling across depth or pooling across "
+                                             "width/height.")
+    if channels % size:
+        raise UnimplementedError(None, None, "Depthwise max pooling requires the depth window to evenly divide the input depth: "
+                                             f"{size} and {channels}")
+    if size != step:
+        raise UnimplementedError(None, None, "Depthwise max pooling requires the depth window to equal the depth stride: "
+                                             f"{size} and {step}")
+
+
 class _Pool:
     """The parts of a pooling of x: padded data with axes [batch, spatial..., channels], and its windows."""
 
@@ -65,6 +86,7 @@ class _Pool:
         self.layout = Layout.of(data_format)
         last = self.layout.channels_last(x)
         self.depth = _over_channels(ksize, self.layout)
+        _check_axes(self.layout, ksize, strides, last.shape[-1])
         if self.depth:      # pooling over channels: they stand in for a spatial axis
             last = last[..., None]
             size, steps = ksize[self.layout.channel], strides[self.layout.channel]

@@ -143,7 +143,7 @@ def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, pa
 
 def _split(layout: Layout, ksize: Any, strides: Any, padding: str) -> tuple[tuple, tuple]:
     """The geometry (ksize, strides, padding, format) of the pooling of planes, and of the one of columns along the depth."""
-    _check(ksize[layout.batch] == ksize[layout.channel] == 1 and strides[layout.batch] == strides[layout.channel] == 1)
+    _check(layout.is_spatial(ksize, strides))
     (taps, *plane_taps), (step, *plane_steps) = layout.pick(ksize), layout.pick(strides)
     return (([1, *plane_taps, 1], [1, *plane_steps, 1], padding, _PLANES),
             ([1, taps, 1, 1], [1, step, 1, 1], padding, _PLANES))
@@ -174,6 +174,7 @@ def _sizes(b: Any, sizes: Any) -> Any:
 
 
 def _along_depth(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any) -> Window:
+    _check(layout.is_spatial(strides, dilations))
     return window_geometry.window(size, taps, layout.pick(strides)[0], layout.pick(dilations)[0], padding)
 
 

@@ -41,6 +41,7 @@ def _samples(rng, dtype):
     "T", T=REALS, shape=_shape, samples=_samples)
 def _extract_volume_patches(input, ksizes, strides, padding):
     """Every window of the volumes, flattened, as the channels of a new volume."""
+    window_geometry.check_across_space("Only support {} across space.", ksizes=ksizes, strides=strides)
     taps = tuple(ksizes[1:4])
     wins = _windows(input.shape[1:4], ksizes, strides, padding)
     view = window_geometry.view(np.ascontiguousarray(window_geometry.padded(input, wins)), wins, taps)

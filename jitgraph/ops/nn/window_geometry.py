@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jitgraph.graph.errors import UnimplementedError
+
 
 class Layout(NamedTuple):
     """Which axes of a tensor are which: the batch, the spatial axes, the channels."""
@@ -40,6 +42,17 @@ class Layout(NamedTuple):
     def pick(self, values: Any) -> list:
         """The spatial ones of a list with one value per axis (``strides``)."""
         return [values[i] for i in self.spatial]
+
+    def is_spatial(self, *lists: Any) -> bool:
+        """Whether lists with one value per axis (``strides``) have 1 for the batch and the channels."""
+        return all(values[self.batch] == values[self.channel] == 1 for values in lists)
+
+
+def check_across_space(message: str, **lists: Any) -> None:
+    """Raises UnimplementedError for a list, one value per axis with the channels last, that has not 1 at both ends."""
+    for what, values in lists.items():
+        if values[0] != 1 or values[-1] != 1:
+            raise UnimplementedError(None, None, message.format(what))
 
 
 class Window(NamedTuple):

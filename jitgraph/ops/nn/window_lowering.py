@@ -162,7 +162,7 @@ def mean_pool(b: Any, x: Any, ksize: Any, strides: Any, padding: str, data_forma
 
 def _pool(b: Any, op: str, x: Any, ksize: Any, strides: Any, padding: str, data_format: str, finite: bool = False) -> Any:
     layout, x = _channels_last(b, x, data_format, FACTORS)
-    if _is_whole(x.shape, layout, ksize, padding):
+    if _is_whole(x.shape, layout, ksize, strides, padding):
         count = int(x.shape[1] * x.shape[2])
         y = b.reduce("max", x, [1, 2], True) if op == "max" else b.reduce("add", _wide(b, x), [1, 2], True) / count
         y = prim.max(y, float(y.dtype.min)) if finite and y.dtype.is_floating else y
@@ -196,7 +196,7 @@ def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, pa
     _check(sizes.constant is not None)
     layout, dy = _channels_last(b, dy, data_format, FACTORS)
     shape = [sizes.constant.tolist()[i] for i in (layout.batch, *layout.spatial, layout.channel)]
-    if _is_whole(shape, layout, ksize, padding):
+    if _is_whole(shape, layout, ksize, strides, padding):
         _check_output(dy, shape[0], [POINT, POINT], shape[3])
         count = int(shape[1] * shape[2])
         return _restored(b, b.broadcast(dy / count, shape), layout)
@@ -211,15 +211,15 @@ def _wide(b: Any, x: Any) -> Any:
     return x if x.dtype.name in WIDE else b.cast(x, dtypes.float32)
 
 
-def _is_whole(shape: Any, layout: Layout, ksize: Any, padding: str) -> bool:
+def _is_whole(shape: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> bool:
     """Whether one window covers all rows and columns."""
-    return (padding == "VALID" and ksize[layout.batch] == ksize[layout.channel] == 1
+    return (padding == "VALID" and layout.is_spatial(ksize, strides)
             and all(d == k for d, k in zip(shape[1:3], layout.pick(ksize))))
 
 
 def _pool_windows(size: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> list[Window]:
     """The windows of a pooling, if they are small enough to be written out and go over rows and columns alone."""
-    _check(ksize[layout.batch] == ksize[layout.channel] == 1 and strides[layout.batch] == strides[layout.channel] == 1)
+    _check(layout.is_spatial(ksize))
     return _written_out(_windows(size, layout.pick(ksize), layout, strides, padding, (1, 1, 1, 1), ()), layout.pick(ksize))
 
 
@@ -308,6 +308,7 @@ def _restored(b: Any, y: Any, layout: Layout) -> Any:
 
 def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any,
              explicit: Any) -> list[Window]:
+    _check(layout.is_spatial(strides, dilations))
     pairs = [tuple(explicit[2 * i:2 * i + 2]) for i in layout.spatial] if explicit else [None, None]
     return [window_geometry.window(d, n, step, gap, padding, pair)
             for d, n, step, gap, pair in zip(size, taps, layout.pick(strides), layout.pick(dilations), pairs)]

@@ -22,6 +22,7 @@ from jitgraph.ops.strings import text_loops
 
 def _split_shapes(c: Any) -> list:
     shape_rules.with_rank(c.shapes[0], 1, "input")
+    shape_rules.with_rank(c.shapes[1], 0, "delimiter")
     return [(None, 2), (None,), (2,)]
 
 

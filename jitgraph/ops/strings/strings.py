@@ -48,6 +48,8 @@ def as_string(input, precision, scientific, shortest, width, fill):
     kind = input.dtype.kind
     if scientific and shortest:
         raise invalid("Cannot select both scientific and shortest notation")
+    if (scientific or shortest) and kind not in "fc":
+        raise invalid(f"scientific and shortest format not supported for datatype {dtypes.as_dtype(input.dtype).name}")
     if len(fill) > 1:
         raise invalid("Fill string must be one or fewer characters")
     if fill and fill not in " +-0#":
