@@ -34,18 +34,20 @@ class Info(NamedTuple):
 class Context:
     """What a shape rule sees; see jitgraph.graph.build.ShapeContext."""
 
-    __slots__ = ("op_type", "inputs", "attrs", "shapes", "_infos")
+    __slots__ = ("op_type", "inputs", "attrs", "shapes", "asked", "_infos")
     running = True
 
     def __init__(self, op: Operation, infos: Sequence[Info | None]) -> None:
         self.op_type, self.inputs, self.attrs, self._infos = op.type, op.inputs, op.attrs, infos
         self.shapes = [i.shape if i is not None else None for i in infos]
+        self.asked: set[int] = set()        # the inputs whose value the rule looked at
 
     @property
     def dtypes(self) -> list[DType]:
         return [t.dtype.base_dtype for t in self.inputs]
 
     def constant(self, index: int) -> np.ndarray | None:
+        self.asked.add(index % len(self.inputs))
         info = self._infos[index]
         return None if info is None else info.value
 

@@ -6,6 +6,7 @@ will tell, the program ends; the operations after that point are left to the nex
 """
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Container, Iterable, Mapping, Sequence
@@ -22,7 +23,7 @@ from jitgraph.graph.tensor import Tensor
 
 from . import sizes
 from .called_shapes import called_shapes, joined
-from .infer import PIN_LIMIT, Context, Info, apply_rule, shape_error
+from .infer import MISUSED, PIN_LIMIT, Context, Info, apply_rule, shape_error
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, touched_variables, variable_of
 from .prune import Reached
@@ -132,7 +133,10 @@ class _Specializer:
         """Small integer inputs whose values would tell the shapes: in the next segment they are sizes."""
         if self._is_dynamic(op) or op.opdef.shape is None or op.opdef.calls:
             return []
-        unknown = [t for t in op.inputs if t in self.infos and self.infos[t].value is None]
+        context = Context(op, [self._info_of(t) for t in op.inputs])
+        with contextlib.suppress(*MISUSED):
+            op.opdef.shape(context)
+        unknown = [t for k, t in enumerate(op.inputs) if k in context.asked and t in self.infos and self.infos[t].value is None]
         return [t for t in unknown if self.infos[t].dtype.is_integer
                 and sizes.count(self.infos[t].shape) <= PIN_LIMIT]
 

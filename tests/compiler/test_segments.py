@@ -213,3 +213,19 @@ def test_segments_share_which_variables_operations_touch(tf, monkeypatch):
         rests = [program.rest for program in _programs(session) if program.rest]
     assert len(rests) >= 3 and len(set.intersection(*map(set, rests[:2]))) > 0       # asked of the same more than once
     assert set(asked.values()) == {1}
+
+
+def test_decoding_as_many_steps_as_a_run_tells_needs_no_program_for_each_number(tf):
+    """Which rows of a TensorArray are stacked is no size of anything: only what a shape rule looks at may become one."""
+    seq2seq = tf.contrib.seq2seq
+    x, lengths = tf.placeholder(tf.float32, [None, None, 3]), tf.placeholder(tf.int32, [None])
+    cell = tf.nn.rnn_cell.GRUCell(4)
+    decoder = seq2seq.BasicDecoder(cell, seq2seq.TrainingHelper(x, lengths), cell.zero_state(tf.shape(x)[0], tf.float32))
+    outputs, _, _ = seq2seq.dynamic_decode(decoder)
+    loss = tf.reduce_sum(tf.square(outputs.rnn_output))
+    with tf.Session(jit="always") as session:
+        session.run(tf.global_variables_initializer())
+        for steps in (4, 6, 5, 7, 9):
+            assert session.run(outputs.rnn_output, {x: np.ones((2, steps, 3)), lengths: [steps - 1, 2]}).shape == (2, steps - 1, 4)
+            session.run(loss, {x: np.ones((2, steps, 3)), lengths: [steps - 1, 2]})
+        assert all(len(plan.compiled) <= 3 for plan in session.plans)
