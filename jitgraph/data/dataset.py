@@ -348,7 +348,8 @@ class Dataset:
         made = transformation_func(self)
         if not isinstance(made, Dataset):
             raise TypeError(f"`transformation_func` must return a Dataset. Got {made}.")
-        made._inputs = made._inputs or (self,)
+        if made is not self:
+            made._inputs = made._inputs or (self,)
         return made
 
     # -- iteration
