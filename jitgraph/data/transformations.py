@@ -11,9 +11,11 @@ from jitgraph.data import building, structure
 from jitgraph.data.building import number
 from jitgraph.data.dataset import Dataset
 from jitgraph.data.mapped_function import MappedFunction
+from jitgraph.data.options import Options
 from jitgraph.data.running import scan
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
@@ -291,13 +293,21 @@ def reduce_dataset(dataset: Dataset, reducer: Any) -> Any:
 
 
 def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transformation:
-    """The same elements: a run copies what it needs to its device."""
-    return lambda dataset: dataset
+    """The same elements: a run copies what it needs to its device.  As in TensorFlow, nothing optimizes what follows."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        count_nodes(3)          # a generator dataset over the wrapped one
+        options = Options()
+        options.experimental_optimization.apply_default_optimizations = False
+        options.experimental_optimization.autotune = False
+        return dataset.with_options(options)
+
+    return apply
 
 
 def prefetch_to_device(device: str, buffer_size: Any = None) -> Transformation:
     """Elements that are made ahead, up to `buffer_size` of them; a run copies them to its device."""
-    return lambda dataset: dataset.prefetch(_AUTOTUNE if buffer_size is None else buffer_size)
+    return lambda dataset: dataset.apply(copy_to_device(device)).prefetch(_AUTOTUNE if buffer_size is None else buffer_size)
 
 
 _AUTOTUNE = -1

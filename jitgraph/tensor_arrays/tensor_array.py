@@ -129,26 +129,14 @@ class TensorArray:
     def stack(self, name: str | None = None) -> Tensor:
         """All elements along a new first axis."""
         with name_scope(name, "TensorArrayStack", [self._handle]):
-            value = self.gather(raw.Range(0, self.size(), 1), name=name)
-        count = self._known_size()
-        if count is not None and value._shape is not None:
-            value._shape = (count, *value._shape[1:])
-        return value
-
-    def _known_size(self) -> int | None:
-        handle = self._handle
-        while (source := getattr(handle.graph, "sources", {}).get(handle)) is not None:
-            handle = source
-        node = handle.op
-        if node.type != "TensorArrayV3" or self._dynamic_size:
-            return None
-        known = constant_value(node.inputs[0])
-        return None if known is None else int(known)
+            return self.gather(raw.Range(0, self.size(), 1), name=name)
 
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """The elements at `indices` (int32 [n]), one behind the other along a new first axis."""
         value = raw.TensorArrayGatherV3(self._handle, indices, self._flow, dtype=self._dtype,
                                         element_shape=self._shape[0], name=name)
+        if value._shape is not None:            # TensorFlow does not look for how many, and its gradients count on that
+            value._shape = (None, *value._shape[1:])
         return value
 
     def concat(self, name: str | None = None) -> Tensor:

@@ -45,11 +45,22 @@ def test_static_shapes(tf):
     assert ta.element_shape.ndims is None and ta.dtype == tf.float32 and not ta.dynamic_size
     ta = ta.write(0, tf.ones([2, 3]))
     assert ta.element_shape.as_list() == [2, 3] and ta.read(0).shape.as_list() == [2, 3]
-    assert ta.stack().shape.as_list() == [4, 2, 3] and ta.gather([0]).shape.as_list() == [1, 2, 3]
+    assert ta.stack().shape.as_list() == ta.gather([0]).shape.as_list() == [None, 2, 3]      # as in TensorFlow 1.15
     assert ta.concat().shape.as_list() == [None, 3]
     assert tf.TensorArray(tf.float32, 2, infer_shape=False).write(0, [1.0]).read(0).shape.ndims is None
     with pytest.raises(ValueError, match=r"Inconsistent shapes: saw \(\) but expected \(2, 3\)"):
         ta.write(1, 1.0)
+
+
+def test_the_gradient_of_a_loss_over_stacked_elements_counts_as_in_tensorflow(tf):
+    """Where sizes are not known, a product sums its gradients over what was broadcast; seeds of later operations follow from it."""
+    v = tf.Variable(tf.ones([4, 5]))
+    written = tf.while_loop(lambda i, a: i < 4, lambda i, a: (i + 1, a.write(i, v)), [0, tf.TensorArray(tf.float32, 4)])[1]
+    loss = tf.reduce_sum(tf.ones([4, 4, 5]) * written.stack())
+    graph = tf.get_default_graph()
+    before = graph._last_id
+    tf.gradients(loss, v)
+    assert (before, graph._last_id - before) == (36, 60)
 
 
 @pytest.mark.parametrize("make, kind, text", [

@@ -220,3 +220,23 @@ def test_statistics_are_written_by_a_writer_of_summaries(tf, tmp_path):
     written = [(value.tag, value.histo.num, value.histo.sum)
                for event in tf.train.summary_iterator(str(file)) for value in event.summary.value]
     assert written == [("bytes", 1, 8), ("bytes", 2, 16), ("bytes", 3, 24)]     # TensorFlow 1.15.5 gives these
+
+
+@pytest.mark.parametrize("buffer", [None, 2])
+def test_elements_are_prefetched_to_a_device(tf, buffer):
+    """With as many nodes as in TensorFlow 1.15, whose iterator over them is not optimized."""
+    graph, dataset = tf.get_default_graph(), tf.data.Dataset.range(3)
+    before = graph._last_id
+    dataset = dataset.apply(tf.data.experimental.prefetch_to_device("/gpu:0", buffer))
+    made = graph._last_id
+    assert elements(tf, dataset, 3) == [0, 1, 2]
+    assert (made - before, graph._last_id - made) == (5, 4)
+
+
+def test_elements_are_copied_to_a_device(tf):
+    dataset = tf.data.Dataset.range(3).apply(tf.data.experimental.copy_to_device("/gpu:0"))
+    assert elements(tf, dataset, 3) == [0, 1, 2]
+
+
+def test_a_transformation_may_give_its_dataset_back(tf):
+    assert elements(tf, tf.data.Dataset.range(3).apply(lambda dataset: dataset), 3) == [0, 1, 2]

@@ -14,14 +14,15 @@ from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
-from jitgraph.graph.errors import FailedPreconditionError, InvalidArgumentError, OpError
+from jitgraph.graph.errors import FailedPreconditionError, InvalidArgumentError
 from jitgraph.ops.nn import ctc_loops
 
 _T = TypeSet(dtypes.float32, dtypes.float64, default=dtypes.float32)
 _ZERO = -np.inf
 
 
-def _lengths(sequence_length: np.ndarray, inputs: np.ndarray, error: type[OpError]) -> list[int]:
+def _lengths(sequence_length: np.ndarray, inputs: np.ndarray,
+             error: type[InvalidArgumentError | FailedPreconditionError]) -> list[int]:
     """The lengths of the sequences.  Raises `error` for another number of them, or lengths above that of `inputs`."""
     steps, batch = inputs.shape[:2]
     if sequence_length.shape != (batch,):
