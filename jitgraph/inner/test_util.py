@@ -178,7 +178,7 @@ def NCHWToNHWC(input_tensor: Any) -> Any:
 
 def _permuted(value: Any, orders: dict[int, list[int]]) -> Any:
     if isinstance(value, Tensor):
-        return transpose(value, orders[value.shape.ndims])
+        return transpose(value, orders[len(value.shape)])
     return [value[axis] for axis in orders[len(value)]]
 
 

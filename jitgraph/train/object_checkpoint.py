@@ -207,7 +207,8 @@ class CheckpointLoadStatus:
             if isinstance(value, Variable):
                 value.load(_fitting(self._reader.read(key), value), session)
         if self._restoring is None:
-            read = [saveable.restore([constant(self._reader.read(key))], None) for key, saveable in match.saveables().items()]
+            read = [saveable.restore([constant(self._reader.read(spec.name)) for spec in saveable.specs], None)
+                    for saveable in match.saveables().values()]
             self._restoring = [operation for operation in read if operation is not None]
         session.run(self._restoring)
 
