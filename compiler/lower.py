@@ -20,18 +20,16 @@ from jitgraph.graph.tensor import Tensor
 
 from . import sizes
 from .builder import Builder
-from .emit import scalars
 from .infer import MISUSED, Info, shape_error
 from .ir import Node, Value, shape_key
-from .kernel import CODES, ELEMENTS, HALVES
+from .kernel import CODES, HALVES
+from .lowered import expressible, live_nodes, narrowed
 from .open_variables import is_open
 from .order import body_variables, is_transparent, is_variable, ref_inputs, seen_through, variable_of
-from .primitives.elementwise import CAST, MAP
+from .primitives.elementwise import CAST
 from .primitives.host import HOST
 from .primitives.memory import CONST, INPUT
-from .primitives.products import MATMUL
-from .primitives.rows import SCATTER, UPDATE
-from .primitives.windows import POOL
+from .primitives.rows import UPDATE
 from .prune import changes_something, chooses, has_effect, is_idle, must_be_fed
 from .targets import HOST as HOST_MEMORY
 from .views import is_contiguous, is_plain, resolve
@@ -80,7 +78,7 @@ class _Lowering:
             if tensor in program.feeds or tensor not in program.results and (
                     tensor in program.known or tensor in program.sized):
                 program.results[tensor] = self._value(tensor)
-        program.nodes = _live_nodes(self.b.nodes, list(program.results.values()), list(self.values.values()))
+        program.nodes = live_nodes(self.b.nodes, list(program.results.values()), list(self.values.values()))
         program.outputs = [v for v in program.results.values() if not v.node.kind.is_given]
 
     # values ----------------------------------------------------------------------------------------------------
@@ -218,7 +216,7 @@ class _Lowering:
             flat = [self._conform(op, t, v) for t, v in zip(op.outputs, flat)]
             # a lowering that gives another shape than the op's rule was given what does not go together: the host says what
             fits = all(t not in self.infos or v.shape == self.infos[t].shape for t, v in zip(op.outputs, flat))
-            if fits and _expressible(self.b.nodes[start:]):
+            if fits and expressible(self.b.nodes[start:]):
                 return flat
         self.b.forget(self.b.nodes[start:])
         return NotImplemented
@@ -228,7 +226,7 @@ class _Lowering:
         dtype = tensor.dtype.base_dtype
         value = value if isinstance(value, Value) else self.b.const(value, dtype)
         if dtype.name in HALVES:
-            value = _narrowed(self.b, value, dtype)
+            value = narrowed(self.b, value, dtype)
         info = self.infos.get(tensor)
         if op.opdef.scalar is not None and info is not None and value.shape != info.shape:
             value = self.b.broadcast(value, info.shape)
@@ -481,26 +479,6 @@ def _flatten(results: Any) -> list[Any]:
     return [v for r in results for v in (r if isinstance(r, (tuple, list)) else (r,))]
 
 
-def _narrowed(b: Builder, value: Value, dtype: DType) -> Value:
-    """A value as floats of 16 bits.  The extremes that begin with the lowest or largest finite number of float32 are such a number
-    of the dtype where there is nothing else."""
-    base = resolve(value)
-    if value.dtype != dtype and base is not None:
-        op = _extreme(base[0].node)
-        if op in ("max", "min"):
-            value = b.map(op, [value, float(dtype.min if op == "max" else dtype.max)])
-    return b.cast(value, dtype)
-
-
-def _extreme(node: Node) -> str:
-    """max or min for extremes that begin so."""
-    if node.kind in (POOL, SCATTER):
-        return node.attrs["op"] if node.attrs.get("finite", True) else ""
-    begins = node.kind is MAP and any(v.constant is not None and v.constant.shape == () and v.constant == dtypes.float32.min
-                                      for v in node.inputs)
-    return node.attrs["prim"] if begins else ""
-
-
 def _computation(op: Operation, outputs: list[tuple[Shape | None, DType]]) -> tuple[Any, ...] | None:
     """What operations have in common that give equal values for equal inputs; None for one that must run by itself."""
     opdef = op.opdef
@@ -509,45 +487,3 @@ def _computation(op: Operation, outputs: list[tuple[Shape | None, DType]]) -> tu
     attrs = [(name, repr(op.attrs.get(name))) for name in opdef.attrs]
     shapes = [None if s is None else shape_key(s) for s, _ in outputs]
     return op.type, tuple(attrs), tuple(shapes), tuple(repr(t._shape) for t in op.outputs)
-
-
-def _expressible(nodes: list[Node]) -> bool:
-    """Whether kernels exist for all of these primitives; else the op runs on the host."""
-    for node in nodes:
-        if any(v.dtype.name not in ELEMENTS for v in node.outputs):
-            return False
-        if node.kind.kernels and any(v.dtype.name in HALVES for v in (*node.inputs, *node.outputs)):
-            few = all(sizes.count(v.shape) < 1 << 31 for v in (*node.inputs, *node.outputs))       # more are the host's
-            if not node.kind.reads_halves or not few:
-                return False
-        if node.kind is MAP:
-            code = ELEMENTS[node.inputs[-1].dtype.name]
-            if not scalars.supported(node.attrs["prim"], code):
-                return False
-        if node.kind is MATMUL and node.out.dtype not in (dtypes.float32, dtypes.float64):
-            return False
-    return True
-
-
-def _live_nodes(nodes: list[Node], results: list[Value], computed: list[Value]) -> list[Node]:
-    """Drops primitives that nothing needs.  Wanted for themselves are results, effects, and of what the values of operations are
-    made of (`computed`) what may fail: only the shape of such a value may be used, and the run fails all the same."""
-    made_of = _ancestors(v.node for v in computed)
-    keep = _ancestors([*(v.node for v in results), *(
-        n for n in nodes if n.kind.has_effect(n) or n in made_of and n.kind.must_run(n))])
-    for n in nodes:
-        n.after = [a for a in n.after if a in keep]
-    return [n for n in nodes if n in keep]
-
-
-def _ancestors(nodes: Iterable[Node]) -> set[Node]:
-    """The nodes, and all that they are made of."""
-    found, stack = set(), list(nodes)
-    while stack:
-        n = stack.pop()
-        if n not in found:
-            found.add(n)
-            stack.extend(v.node for v in n.inputs)
-            if n.kind.is_ordered:
-                stack.extend(n.after)
-    return found
