@@ -138,7 +138,7 @@ class Frame:
         small: list[tuple[int | None, int, np.dtype, int]] = []
         for number, k, dtype, native in [*compiled.feeds, *((None, k, dtype, True) for k, dtype in compiled.outputs)]:
             nbytes = math.prod(shapes[k]) * dtype.itemsize
-            if native and nbytes <= (SMALL if number is None else copied):
+            if native and (nbytes <= (SMALL if number is None else copied) or not shapes[k]):       # a NumPy scalar has no address
                 small.append((number, k, dtype, end))
                 end += (nbytes // ALIGNMENT + 1) * ALIGNMENT
             elif number is None:

@@ -229,3 +229,23 @@ def test_without_control_dependencies_nodes_stay_in_a_function(tf):
 
     with tf.Session() as session:
         assert session.run(twice(tf.constant(4))) == 8
+
+
+def test_a_number_beside_a_tensor_that_grows_is_what_the_iteration_before_gave(tf):
+    """A body that meets ever more sizes takes its inputs from where they lie, of which a NumPy scalar has none."""
+    x, steps = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int32, [])
+
+    def body(k, a, y):
+        return k + 1, tf.tanh(a * 1.5) + tf.reduce_sum(y) * 0.01, tf.concat([y, [a]], 0)
+
+    shapes = [tf.TensorShape([]), tf.TensorShape([]), tf.TensorShape([None])]
+    _, last, grown = tf.while_loop(lambda k, *_: k < steps, body, [0, tf.reduce_sum(x), x], shapes)
+    expected = [0.1, 0.2]
+    a = np.float64(sum(expected))
+    for _ in range(30):
+        a, expected = np.tanh(a * 1.5) + sum(expected) * 0.01, [*expected, a]
+    with tf.Session(jit="always") as session:
+        for _ in range(3):
+            found = session.run([last, grown], {x: [0.1, 0.2], steps: 30})
+            np.testing.assert_allclose(found[0], a, rtol=1e-4)
+            np.testing.assert_allclose(found[1], expected, rtol=1e-4)
