@@ -83,4 +83,4 @@ def _same(a: Info | None, b: Info | None) -> bool:
 
 
 def _equal(a: sizes.Shape | None, b: sizes.Shape | None) -> bool:
-    return a is not None and b is not None and len(a) == len(b) and all(map(sizes.same, a, b))
+    return a is not None and b is not None and sizes.same_shape(a, b)

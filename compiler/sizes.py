@@ -288,6 +288,11 @@ def same(a: Dim, b: Dim) -> bool:
     return not isinstance(b, Size) and a == b
 
 
+def same_shape(a: Shape, b: Shape) -> bool:
+    """Whether shapes are equal in this way."""
+    return len(a) == len(b) and all(map(same, a, b))
+
+
 def settled(shape: Iterable[Dim]) -> Shape:
     """The shape with sizes of 2 or more, in every run that the plan is for, and numbers."""
     return tuple([d if not isinstance(d, Size) or d.is_settled or d._settle() else d.__index__() for d in shape])

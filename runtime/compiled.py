@@ -205,8 +205,7 @@ class Compiled:
 
 def _is_whole(slot: Slot, shape: sizes.Shape, strides: list[sizes.Dim], offset: sizes.Dim) -> bool:
     """Whether a view is all of a slot as that lies, whatever the sizes."""
-    return sizes.same(offset, 0) and len(shape) == len(slot.shape) and all(map(sizes.same, shape, slot.shape)) \
-        and is_contiguous(shape, strides)
+    return sizes.same(offset, 0) and sizes.same_shape(shape, slot.shape) and is_contiguous(shape, strides)
 
 
 def _picked(places: tuple[int, ...]) -> Callable[[tuple[int, ...]], tuple[int, ...]]:

@@ -93,6 +93,13 @@ class Caller:
     def __init__(self, call: divide.Call, state: State) -> None:
         self.call, self.op, self.state = call, call.op, state
         self.functions = [Function(program, state) for program in call.programs]
+        self._nothing: dict[int, np.ndarray] = {}
+
+    def nothing(self, k: int) -> np.ndarray:
+        """What stands for output `k` where nobody asks for it."""
+        if k not in self._nothing:
+            self._nothing[k] = no_value(self.op.outputs[k])
+        return self._nothing[k]
 
     def close(self) -> None:
         """Frees what the plans of its functions hold."""
@@ -160,7 +167,7 @@ class ChoiceCaller(Caller):
         results: list[Any] = [None] * len(self.op.outputs)
         for k, r, d in zip(self.call.used, branch.program.results, branch.program.direct):
             results[k] = values[d].copy() if r is None else found[r]
-        return tuple(no_value(t) if r is None else r for t, r in zip(self.op.outputs, results))
+        return tuple(self.nothing(k) if r is None else r for k, r in enumerate(results))
 
     def _number(self, index: Any) -> int:
         if self.op.type == "Case":
@@ -182,7 +189,6 @@ class LoopCaller(Caller):
         super().__init__(call, state)
         self.cond, self.body, self.fixed = self.functions
         self.sources, self.ahead = call.sources, None
-        self.nothing: dict[int, np.ndarray] = {}            # number of an output that nobody asks for -> what stands for it
         self.counted: dict[int, ScalarFunction] = {}        # number of a fetch -> what the host computes instead
         if state.machine is None:
             self.steps = LoopSteps(call.division, state)
@@ -276,9 +282,7 @@ class LoopCaller(Caller):
             return value
         output = self.op.outputs[k]
         if value is None:                           # it stands for a variable, or nobody asks for it
-            if k not in self.nothing:
-                self.nothing[k] = no_value(output)
-            return self.nothing[k]
+            return self.nothing(k)
         if self.call.invariant[k] and not output._consumers and not self.op.graph.is_fetchable(output):
             return value
         return value.copy()

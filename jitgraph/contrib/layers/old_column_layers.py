@@ -98,7 +98,7 @@ def _of_rank(tensor: Any, rank: int, name: str) -> Any:
 def _looked_up(column: Any, tensors: dict, given: Any, num_outputs: int, trainable: bool, collections: Any) -> tuple[list, Any]:
     with variable_scope(None, default_name=column.name, values=tensors.values()):
         weights = parts_of(model_variable(name="weights", shape=[given.vocab_size, num_outputs], dtype=dtypes.float32,
-                                        initializer=given.initializer, trainable=trainable, collections=collections))
+                                          initializer=given.initializer, trainable=trainable, collections=collections))
         return weights, safe_embedding_lookup_sparse(weights, given.input_tensor, sparse_weights=given.weight_tensor,
                                                      combiner=given.combiner, name=column.name + "_weights")
 
