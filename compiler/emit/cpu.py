@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from jitgraph.declare.prim import ELEMENTARY
 
@@ -288,9 +288,8 @@ class CPUEmitter(Emitter):
             outer = set(self._loops("outer"))
             for s in self._where(lambda n: self.deps[n] and self.deps[n] <= outer and not self.avail[n]):
                 self.statement(s)
-            for s in reductions:
-                code = codes[s.name]
-                self._each_column(f"{s.name}_acc[c] = {scalars.stored(scalars.reduction(s.prim, code)[0], code)}")
+            self._each_column(f"{s.name}_acc[c] = {scalars.stored(scalars.reduction(s.prim, codes[s.name])[0], codes[s.name])}"
+                              for s in reductions)
             *outside, last = self._loops("reduce")
             if self.kernel.parts:
                 self.part_lines(self.extent(self._loops("reduce")[0]))
@@ -299,9 +298,10 @@ class CPUEmitter(Emitter):
                     self._column_row(reductions, codes, stretched, inner)
             self._column_results(reductions, codes, inner)
 
-    def _each_column(self, line: str) -> None:
+    def _each_column(self, lines: Iterable[str]) -> None:
         with self.text.block("for c in range(hi - lo):"):
-            self.text.line(line)
+            for line in lines:
+                self.text.line(line)
 
     @contextlib.contextmanager
     def _stretches(self, stretched: list[Statement], k: int, first: bool) -> Iterator[str]:
@@ -311,12 +311,10 @@ class CPUEmitter(Emitter):
             yield _span(start, end)
             return
         with self.text.block(f"for b{k} in range({start}, {end}, {STRETCH}):"):
-            for s in stretched:
-                self._each_column(f"{s.name}_part[c] = f32(0)")
+            self._each_column(f"{s.name}_part[c] = f32(0)" for s in stretched)
             self.text.line(f"e{k} = smaller(b{k} + {STRETCH}, {end})")
             yield f"b{k}, e{k}"
-            for s in stretched:
-                self._each_column(f"{s.name}_acc[c] += f64({s.name}_part[c])")
+            self._each_column(f"{s.name}_acc[c] += f64({s.name}_part[c])" for s in stretched)
 
     def _column_row(self, reductions: list[Statement], codes: dict[str, str], stretched: list[Statement], inner: int) -> None:
         """Columns lo to hi of one row: memory is read in the order in which it lies."""

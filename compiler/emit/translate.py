@@ -20,10 +20,11 @@ from jitgraph.graph.syntax import parse
 
 from ..kernel import CODES
 from .instruction import Instruction, is_float, is_signed, llvm_type
-from .words import counted
+from .words import counted, mark_loop
 
 CASTS = tuple(code for code in CODES.values() if code != "b1")
 I64 = ir.IntType(64)
+UNROLLED = 16           # loops of so many iterations are written one after the other, if the text has their number
 
 
 class Untranslatable(Exception):
@@ -77,6 +78,24 @@ def _write_entry(module: ir.Module, symbol: str, kernel: ir.Function) -> None:
     kinds = [a.type for a in kernel.args[:-3]]
     addresses = [b.inttoptr(b.load(b.gep(buffers, [I64(k)])), kind) for k, kind in enumerate(kinds)]
     b.ret(b.call(kernel, [*addresses, *others]))
+
+
+def _literal_extent(arguments: list[ast.expr]) -> int | None:
+    """How many iterations a loop over range(*arguments) has, where the text says so."""
+    bounds = [a.value for a in arguments if isinstance(a, ast.Constant)]
+    return len(range(*bounds)) if len(bounds) == len(arguments) else None
+
+
+def _carries(body: list[ast.stmt]) -> bool:
+    """Whether an iteration waits for a number of the one before it, as those of a sum do."""
+    for statement in body:
+        if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            return True
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            name = statement.targets[0].id
+            if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(statement.value)):
+                return True
+    return False
 
 
 @dataclass
@@ -192,6 +211,12 @@ class _Translator:
         with counted(self.b, start, stop, step) as (index, following, after):
             self._assign(node.target, Typed("i64", index))
             self._body(node.body, following, after)
+        if not any(isinstance(n, (ast.For, ast.While)) for s in node.body for n in ast.walk(s)):
+            extent = _literal_extent(node.iter.args)
+            if extent is not None and extent <= UNROLLED:
+                mark_loop(following.terminator, "unroll.full")
+            elif not _carries(node.body):
+                mark_loop(following.terminator, "interleave.count", 1)
 
     def _body(self, statements: list[ast.stmt], again: ir.Block, after: ir.Block) -> None:
         self.loops.append((again, after))

@@ -111,6 +111,18 @@ def counted(builder: ir.IRBuilder, start: ir.Value, stop: ir.Value,
     builder.position_at_end(after)
 
 
+def mark_loop(branch: ir.Instruction, wish: str, number: int | None = None) -> None:
+    """Tells LLVM how to work on the loop that `branch` closes: a wish "llvm.loop.*" of its language, with its number."""
+    from llvmlite import ir
+
+    module = branch.module
+    numbers = [] if number is None else [ir.IntType(32)(number)]
+    said = module.add_metadata([ir.MetaDataString(module, "llvm.loop." + wish), *numbers])
+    mark = module.add_metadata([ir.MetaDataString(module, f"loop {len(module.metadata)}")])
+    mark.operands = (mark, said)                # a loop's mark begins with itself, by which LLVM tells loops apart
+    branch.set_metadata("llvm.loop", mark)
+
+
 @contextmanager
 def forever(builder: ir.IRBuilder) -> Iterator[Callable[[], Any]]:
     """A loop that ends where its body calls the function it is given."""
