@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from . import sizes
 from .ir import Node, Value
-from .kernel import CODES, WIDTH, Kernel
+from .kernel import ELEMENTS, WIDTH, Kernel
 from .order import touched_variables, variable_key
 from .primitives.memory import READ
 from .views import resolve
@@ -83,7 +83,7 @@ def _is_pure(step: Step) -> bool:
 def _nbytes(value: Value) -> float:
     """The size of a value in memory, infinite if that depends on a run's sizes, or another step may write it, too."""
     size = sizes.product(value.shape)
-    if isinstance(size, sizes.Size) or value.node.variable is not None or value.dtype.name not in CODES:
+    if isinstance(size, sizes.Size) or value.node.variable is not None or value.dtype.name not in ELEMENTS:
         return math.inf
-    return size * WIDTH[CODES[value.dtype.name]]
+    return size * WIDTH[ELEMENTS[value.dtype.name]]
 

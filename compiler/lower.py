@@ -191,7 +191,8 @@ class _Lowering:
             return NotImplemented
         found = self._lowered(op, inputs, op.attrs)
         halves = {v.dtype.name for v in inputs} | {t.dtype.base_dtype.name for t in op.outputs}
-        if found is NotImplemented and not halves.isdisjoint(HALVES):      # what has kernels for float32 alone is computed in that
+        # what has kernels for float32 alone is computed in that; random numbers of 16 bits are others than those of 32
+        if found is NotImplemented and not opdef.stream and not halves.isdisjoint(HALVES):
             inputs = [self.b.cast(v, dtypes.float32) if v.dtype.name in HALVES else v for v in inputs]
             wide = {k: dtypes.float32 if isinstance(a, dtypes.DType) and a.name in HALVES else a for k, a in op.attrs.items()}
             found = self._lowered(op, inputs, wide)
@@ -216,7 +217,7 @@ class _Lowering:
             flat = [self._conform(op, t, v) for t, v in zip(op.outputs, flat)]
             # a lowering that gives another shape than the op's rule was given what does not go together: the host says what
             fits = all(t not in self.infos or v.shape == self.infos[t].shape for t, v in zip(op.outputs, flat))
-            if fits and expressible(self.b.nodes[start:]):
+            if fits and expressible(self.b.nodes[start:], self.program.target.name):
                 return flat
         self.b.forget(self.b.nodes[start:])
         return NotImplemented

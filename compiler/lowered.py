@@ -41,14 +41,14 @@ def _extreme(node: Node) -> str:
     return node.attrs["prim"] if begins else ""
 
 
-def expressible(nodes: list[Node]) -> bool:
-    """Whether kernels exist for all of these primitives; else the op runs on the host."""
+def expressible(nodes: list[Node], target: str) -> bool:
+    """Whether the target has kernels for all of these primitives; else the op runs on the host."""
     for node in nodes:
         if any(v.dtype.name not in ELEMENTS for v in node.outputs):
             return False
         if node.kind.kernels and any(v.dtype.name in HALVES for v in (*node.inputs, *node.outputs)):
             few = all(sizes.count(v.shape) < 1 << 31 for v in (*node.inputs, *node.outputs))       # more are the host's
-            if not node.kind.reads_halves or not few:
+            if target not in node.kind.reads_halves or not few:
                 return False
         if node.kind is MAP:
             code = ELEMENTS[node.inputs[-1].dtype.name]

@@ -249,7 +249,7 @@ def _filtered(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], before:
     covered = winograd.covered(size, taps)
     x = _framed(b, x, before, [d + t - 1 for d, t in zip(covered, taps)])
     inner, out = w.shape[2:]
-    panel = winograd_kernels.panel(out, CODES[w.dtype.name])
+    panel = winograd_kernels.panel(out, _tiled(w.dtype))
     shape = winograd.SIZE ** 2, out // panel, inner, panel
     transformed = b.node(WINOGRAD_WEIGHTS, [w], [(shape, x.dtype)], flipped=flipped).out
     y = b.node(WINOGRAD, [x, transformed, w], [((x.shape[0], *covered, w.shape[3]), x.dtype)], flipped=flipped).out
@@ -261,9 +261,19 @@ def _framed(b: Builder, x: Value, before: Sequence[sizes.Dim], covered: Sequence
     return b.pad_images(x, [(lo, c - lo - d) for c, lo, d in zip(covered, before, x.shape[1:3])])
 
 
+def _tiled(dtype: DType) -> str:
+    """The code of what tiles can hold.  Raises NotImplementedError for floats of 16 bits: these are multiplied as float32."""
+    if dtype.name not in CODES:
+        raise NotImplementedError(f"no tiles of {dtype.name}")
+    return CODES[dtype.name]
+
+
 def filter_blocks(b: Builder, w: Value, pixels: sizes.Dim) -> Value | None:
     """The columns of a large filter -> blocks of them that lie by themselves, see `convolve.filter_columns`"""
-    columns = convolve.filter_columns(w.dtype, pixels, w.shape) if b.tuning.filter_columns else w.shape[-1]
+    if not b.tuning.filter_columns:
+        return None
+    _tiled(w.dtype)
+    columns = convolve.filter_columns(w.dtype, pixels, w.shape)
     if columns == w.shape[-1]:
         return None
     source, perm = (w.node.inputs[0], w.node.attrs["perm"]) if w.node.kind is TRANSPOSE else (w, range(w.rank))

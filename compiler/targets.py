@@ -14,7 +14,7 @@ from jitgraph import environment
 from jitgraph.graph.devices import DeviceSpec
 
 from . import tuning
-from .emit import cpu, native
+from .emit import cpu, cpu_features, native
 from .kernel import CODES, ELEMENTS, Kernel
 from .options import Options
 
@@ -82,6 +82,13 @@ class Target:
 
 class _CPU(Target):
     name, tuning = "cpu", tuning.CPU
+
+    @functools.cached_property
+    def elements(self) -> Mapping[str, str]:  # type: ignore[override]
+        return ELEMENTS if cpu_features.has_halves() else CODES
+
+    def elements_at(self, op: Operation | None) -> Mapping[str, str]:
+        return self.elements
 
     def admits(self, kernel: Kernel) -> bool:
         return True

@@ -202,7 +202,7 @@ class CPUEmitter(Emitter):
         """An argmax or argmin: LLVM vectorises the extreme of a block, and only the first block with the best one is looked
         through."""
         (k,) = self._loops("reduce")
-        n, code = self.extent(k, inner=True), self.types[s.args[0]]
+        n, code = self.extent(k, inner=True), scalars.accumulator_code(s.prim, self.types[s.args[0]])
         extreme, better = ("max", ">") if s.prim == "argmax" else ("min", "<")
         start, step = scalars.reduction(extreme, code)
         body = lambda then: self._pass_body(p, stores, spills, then)

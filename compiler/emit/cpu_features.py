@@ -33,13 +33,22 @@ def vector_registers() -> int:
 @functools.cache
 def has_fma() -> bool:
     """Whether that machine has fused multiply-add instructions."""
-    import platform
+    return not _is_x86() or "+fma" in target_features()[1].split(",")
 
-    x86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686", "x86")
-    return not x86 or "+fma" in target_features()[1].split(",")
+
+@functools.cache
+def has_halves() -> bool:
+    """Whether that machine converts vectors of float16 to float32 and back; others do it by calls of functions."""
+    return not _is_x86() or "+f16c" in target_features()[1].split(",")
 
 
 @functools.cache
 def has_ldexp() -> bool:
     """Whether that machine multiplies vectors by powers of two in one instruction."""
     return "+avx512f" in target_features()[1].split(",")
+
+
+def _is_x86() -> bool:
+    import platform
+
+    return platform.machine().lower() in ("x86_64", "amd64", "i386", "i686", "x86")

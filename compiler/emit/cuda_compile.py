@@ -124,7 +124,7 @@ def missing() -> str | None:
 def emitter_version() -> str:
     """A hash of the sources that give names in kernels their meaning."""
     here = Path(__file__).resolve().parent
-    names = ("cuda_compile", "cuda_intrinsics", "cuda_halves", "intrinsics", "arithmetic", "instruction")
+    names = ("cuda_compile", "cuda_intrinsics", "cuda_halves", "halves", "intrinsics", "arithmetic", "instruction")
     return source_digest(*(here / f"{name}.py" for name in names), *sorted(here.parent.glob("elementary*.py")),
                          *sorted(here.parent.glob("machine*.py")))
 

@@ -39,13 +39,15 @@ FLOAT_FUNCTIONS = {"sign": _sign, "ceil": _ceil, "trunc": _trunc, "floor": lambd
 @functools.cache
 def namespace() -> dict[str, Instruction]:
     """Everything that a kernel's text may name, but types and what has a `Form`."""
-    from . import arithmetic, turn
+    from . import arithmetic, halves, turn
 
     names = elementary_instructions(has_fma=cpu_features.has_fma(), has_ldexp=cpu_features.has_ldexp())
     for part in (arithmetic, turn):
         names.update(part.instructions())
     for made in (_limits, _choices, _index_arithmetic, _memory, _blas):
         names.update(made())
+    if cpu_features.has_halves():
+        names.update(halves.cpu_instructions())
     return names
 
 

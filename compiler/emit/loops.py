@@ -352,19 +352,20 @@ class Emitter:
             inside = self._without(inside, later, self.needed_in(p, stores))
         for s in inside:
             if s.name in later:
-                access = spills[s.name][1]
-                self.text.line(f"{s.name} = {self.kernel.params[access.param].name}[{self.index(access)}]", s.node)
+                self.text.line(f"{s.name} = {scalars.loaded(self._place(spills[s.name][1]), s.dtype)}", s.node)
                 continue
             self.statement(s)
             if s.name in spills and spills[s.name][0] == p:
-                access = spills[s.name][1]
-                self.text.line(f"{self.kernel.params[access.param].name}[{self.index(access)}] = {s.name}", s.node)
+                self.text.line(f"{self._place(spills[s.name][1])} = {scalars.stored(s.name, s.dtype)}", s.node)
         for s in self._reductions(p):
             step(s)
         for s in stores.get(p, ()):
             own = s.args[0] in spills and spills[s.args[0]][1] is s.access
             if not own:
                 self.store(s)
+
+    def _place(self, access: Access) -> str:
+        return f"{self.kernel.params[access.param].name}[{self.index(access)}]"
 
     def _without(self, needed: list[Statement], later: set[str], sinks: list[str]) -> list[Statement]:
         """The statements of a pass when the values in `later` are reloaded instead of computed."""

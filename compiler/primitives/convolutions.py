@@ -60,7 +60,8 @@ class Conv(Kind):
 
     name = "conv"
     attributes = STEPS
-    is_stored = reads_halves = True
+    is_stored = True
+    reads_halves = ("cuda",)
     kernels = {"cpu": convolve.emit_forward, "cuda": cuda_convolve.emit_forward}
     epilogues = {"cuda": cuda_convolve.emit_forward}
 
@@ -81,7 +82,8 @@ class ConvInput(Kind):
 
     name = "conv_input"
     attributes = {**STEPS, "before": "rows and columns that the input was padded with", "margin": "and the gradient"}
-    is_stored = reads_halves = True
+    is_stored = True
+    reads_halves = ("cuda",)
     kernels = {"cpu": convolve.emit_input_gradient, "cuda": cuda_convolve.emit_input_gradient}
     epilogues = {"cuda": cuda_convolve.emit_input_gradient}
 
@@ -111,7 +113,7 @@ class ConvFilter(Kind):
 
     name = "conv_filter"
     attributes = STEPS
-    reads_halves = True
+    reads_halves = ("cuda",)
     kernels = {"cpu": convolve.emit_filter_gradient, "cuda": cuda_convolve.emit_filter_gradient}
 
     def operations(self, node: Node) -> Dim:

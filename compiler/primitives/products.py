@@ -41,7 +41,8 @@ class Matmul(Kind):
 
     name = "matmul"
     attributes = {"ta": "whether the first factor is transposed", "tb": "and the second"}
-    is_stored = reads_halves = True
+    is_stored = True
+    reads_halves = ("cuda",)
     kernels = {"cpu": contract.emit, "cuda": cuda_products.emit}
     epilogues = {"cuda": cuda_products.emit}
 

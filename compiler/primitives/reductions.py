@@ -86,6 +86,8 @@ class Partial(Reduction):
 def combined(op: str, x: np.ndarray, axes: tuple[int, ...], least: Any = -np.inf) -> np.ndarray:
     """The reduction of x along axes; sums and products of floats in float64; NaN is no extreme, of no floats `least` or the
     opposite of it."""
+    if x.dtype.kind == "V":             # bfloat16, which NumPy takes for no float
+        x = x.astype(np.float32)
     if op in ("add", "mul"):
         return UFUNCS[op].reduce(x, axes, **({"dtype": np.float64} if x.dtype.kind == "f" else {}))
     if op in ("and", "or"):

@@ -61,7 +61,7 @@ class Pool(Window):
     name = "pool"
     attributes = {**Window.attributes, "op": "max or mean",
                   "finite": "whether a maximum begins with the lowest finite number, which it is of nothing but NaN, else -inf"}
-    reads_halves = True
+    reads_halves = ("cuda",)
     kernels = {"cpu": windows.emit_pool, "cuda": cuda_windows.emit_pool}
 
     @rounded_once
@@ -80,7 +80,7 @@ class PoolGrad(Window):
 
     name = "pool_grad"
     attributes = {**Window.attributes, "op": "max, near_max or mean"}
-    reads_halves = True
+    reads_halves = ("cuda",)
     kernels = {"cpu": windows.emit_pool_gradient, "cuda": cuda_windows.emit_pool_gradient}
 
     @rounded_once
@@ -108,7 +108,7 @@ class Depthwise(Window):
 
     name = "depthwise"
     attributes = {**Window.attributes, "multiplier": "results of each channel"}
-    reads_halves = True
+    reads_halves = ("cuda",)
     kernels = {"cpu": windows.emit_depthwise, "cuda": cuda_windows.emit_depthwise}
 
     @rounded_once
@@ -122,7 +122,7 @@ class DepthwiseInput(Window):
 
     name = "depthwise_input"
     attributes = Depthwise.attributes
-    reads_halves = True
+    reads_halves = ("cuda",)
     kernels = {"cpu": windows.emit_depthwise_input, "cuda": cuda_windows.emit_depthwise_input}
 
     @rounded_once
