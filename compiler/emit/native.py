@@ -44,8 +44,8 @@ def _fixed_key() -> dict[str, str]:
 def _emitter_version() -> str:
     """A hash of the sources that give names in kernels their meaning."""
     here = Path(__file__).resolve().parent
-    names = ("native", "cpu_features", "vocabulary", "intrinsics", "halves", "arithmetic", "numba_compile", "tile", "turn", "blocks",
-             "outline", "vectors", "words", "product_code", "winograd_code", "instruction", "translate")
+    names = ("native", "cpu_features", "vocabulary", "intrinsics", "halves", "arithmetic", "numba_compile", "tile", "turn",
+             "blocks", "outline", "vectors", "words", "product_code", "winograd_code", "instruction", "translate")
     files = [*(here / f"{name}.py" for name in names),
              *sorted(here.parent.glob("elementary*.py")), *sorted(here.parent.glob("machine*.py")),
              here.parent / "winograd.py", here.parent / "winograd_matrices.py"]

@@ -82,7 +82,7 @@ def _write_entry(module: ir.Module, symbol: str, kernel: ir.Function) -> None:
 
 def _literal_extent(arguments: list[ast.expr]) -> int | None:
     """How many iterations a loop over range(*arguments) has, where the text says so."""
-    bounds = [a.value for a in arguments if isinstance(a, ast.Constant)]
+    bounds = [a.value for a in arguments if isinstance(a, ast.Constant) and isinstance(a.value, int)]
     return len(range(*bounds)) if len(bounds) == len(arguments) else None
 
 

@@ -59,8 +59,8 @@ def test_every_float16_becomes_itself_and_every_float32_the_nearest(tf, both):
 
 def test_float64_is_rounded_once(tf, both):
     """1 + 2^-11 is halfway between two float16: what is a little above rounds up, though as a float32 it lies halfway."""
-    values = np.array([1 + 2 ** -11, 1 + 2 ** -11 + 2 ** -40, 1 + 2 ** -11 - 2 ** -40, 1e300, -1e300, 2 ** -25 * (1 + 2 ** -40), np.nan,
-                       np.inf, -0.0])
+    values = np.array([1 + 2 ** -11, 1 + 2 ** -11 + 2 ** -40, 1 + 2 ** -11 - 2 ** -40, 1e300, -1e300, 2 ** -25 * (1 + 2 ** -40),
+                       np.nan, np.inf, -0.0])
     x = tf.placeholder(tf.float64, [9])
     (wanted, got), = both([tf.cast(x, tf.float16)], {x: values})
     assert same(got, wanted) and got[1] == np.float16(1 + 2 ** -10) and got[2] == 1
