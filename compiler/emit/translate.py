@@ -24,7 +24,7 @@ from .words import counted, mark_loop
 
 CASTS = tuple(code for code in CODES.values() if code != "b1")
 I64 = ir.IntType(64)
-UNROLLED = 16           # loops of so many iterations are written one after the other, if the text has their number
+UNROLLED = 8            # so many iterations that wait for one another are written one after the other, if the text has their number
 
 
 class Untranslatable(Exception):
@@ -87,14 +87,19 @@ def _literal_extent(arguments: list[ast.expr]) -> int | None:
 
 
 def _carries(body: list[ast.stmt]) -> bool:
-    """Whether an iteration waits for a number of the one before it, as those of a sum do."""
+    """Whether an iteration reads a number before it gives it a value: it waits for the one before, as those of a sum do."""
+    names = [n for statement in body for n in ast.walk(statement) if isinstance(n, ast.Name)]
+    stored = {n.id for n in names if isinstance(n.ctx, ast.Store)}
+    given: set[str] = set()
     for statement in body:
+        read = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            read.add(statement.target.id)
+        if (read & stored) - given:
             return True
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            name = statement.targets[0].id
-            if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(statement.value)):
-                return True
+        if isinstance(statement, ast.Assign):
+            given |= {n.id for target in statement.targets for n in ast.walk(target)
+                      if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return False
 
 
@@ -212,10 +217,10 @@ class _Translator:
             self._assign(node.target, Typed("i64", index))
             self._body(node.body, following, after)
         if not any(isinstance(n, (ast.For, ast.While)) for s in node.body for n in ast.walk(s)):
-            extent = _literal_extent(node.iter.args)
-            if extent is not None and extent <= UNROLLED:
+            extent, carries = _literal_extent(node.iter.args), _carries(node.body)
+            if extent is not None and extent <= UNROLLED and carries:
                 mark_loop(following.terminator, "unroll.full")
-            elif not _carries(node.body):
+            elif extent is None and not carries:
                 mark_loop(following.terminator, "interleave.count", 1)
 
     def _body(self, statements: list[ast.stmt], again: ir.Block, after: ir.Block) -> None:
