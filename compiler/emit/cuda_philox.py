@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import textwrap
 
+from jitgraph.ops.random.philox_text import BLOCK, START
+
 from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel
 from .cuda_text import THREADS, GridText, is_short
-from .philox import APART, BLOCK, NORMAL_PAIR, START
+from .philox import APART, NORMAL_PAIR
 
 FEW = 1 << 14           # numbers that one thread shuffles before the host would have
 

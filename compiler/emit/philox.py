@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import textwrap
 
+from jitgraph.ops.random.philox_text import BLOCK, START
+
 from .. import sizes
 from ..ir import Node
 from ..kernel import CODES, Kernel
@@ -13,22 +15,7 @@ from .kernel_text import bare_kernel
 from .words import Scratch
 
 BLOCKS = 256            # blocks of four 32-bit words that an item makes
-ROUNDS = 10
 APART = 256             # blocks between the sequences of two groups of four truncated normal numbers
-
-# what every kernel begins with: the seeds, and the keys of all rounds; and a block of the sequence, c0 to c3 from `counter`
-START = """    half, low, m0, m1 = u64(32), u64(0xFFFFFFFF), u64(0xD2511F53), u64(0xCD9E8D57)
-    start = u64(x0[2])
-    s0, s1 = u64(x0[1]) & low, u64(x0[1]) >> half
-""" + "\n".join(f"    a{r} = (u64(x0[0]) + u64({r * 0x9E3779B9 & 0xFFFFFFFF})) & low\n"
-                f"    b{r} = ((u64(x0[0]) >> half) + u64({r * 0xBB67AE85 & 0xFFFFFFFF})) & low" for r in range(ROUNDS))
-BLOCK = """            c0, c1, c2, c3 = counter & low, counter >> half, s0, s1
-""" + "\n".join(f"""            p0 = c0 * m0
-            p1 = c2 * m1
-            c0 = (p1 >> half) ^ c1 ^ a{r}
-            c1 = p1 & low
-            c2 = (p0 >> half) ^ c3 ^ b{r}
-            c3 = p0 & low""" for r in range(ROUNDS))
 
 # the decimal fractions are 2 ** -23, 2 pi and 2 ** -12
 NORMAL_PAIR = """

@@ -9,7 +9,7 @@ import pytest
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.registry import lookup
 from jitgraph.ops.elementwise import single_precision
-from jitgraph.ops.random import philox
+from jitgraph.ops.random import philox, poisson_loop, random_rejection
 
 REFERENCE = np.load(Path(__file__).parent / "data" / "random.npz")
 BY_SHAPE = {"uniform": "RandomUniform", "normal": "RandomStandardNormal", "truncated_normal": "TruncatedNormal"}
@@ -192,3 +192,26 @@ def test_no_numbers_of_no_distributions(tf, jit):
     with tf.Session(jit=jit) as session:
         for shape, drawn in draws.items():
             assert session.run(drawn).shape == shape
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "float16"])
+def test_the_compiled_loop_draws_the_poisson_numbers_that_python_draws(monkeypatch, dtype):
+    rates = np.array([0.5, 9.99, 10.0, 25.3, 1e3, 0.0, -1.0, np.nan] + [np.inf] * (dtype == "float64"))
+    found = []
+    for drawn in (random_rejection.poissons, lambda *given: None):
+        monkeypatch.setattr(random_rejection, "poissons", drawn)
+        stream = philox.Stream()
+        found.append([value("RandomPoissonV2", [np.array([600]), rates], stream, seed=3, seed2=4, dtype=as_dtype(dtype))
+                      for _ in range(2)])
+    assert poisson_loop._LOOP._function is not None, "the loop was not compiled"
+    np.testing.assert_array_equal(*found)
+
+
+def test_many_poisson_numbers_do_not_take_long(tf):
+    """One by one in Python they would take a minute."""
+    numbers = tf.random_poisson(np.full(1000, 12.0), [1000], seed=5)
+    with tf.Session() as session:
+        start = time.monotonic()
+        found = session.run(numbers)
+        assert time.monotonic() - start < 20
+    assert abs(found.mean() - 12) < 0.02 and abs(found.var() - 12) < 0.1

@@ -17,6 +17,7 @@ from jitgraph.ops.arrays.fill import zeros_like
 from jitgraph.ops.arrays.shape import stated_sizes
 from jitgraph.ops.random.draws import seeds
 from jitgraph.ops.random.philox import RESERVED, Bits, pairs_float64, unit_float64
+from jitgraph.ops.random.poisson_loop import poissons
 
 _GAMMA_TYPES = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64)
 _RATES = TypeSet(dtypes.float16, dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, default=dtypes.float64)
@@ -126,17 +127,6 @@ def _poisson(rate: float, draw: _Pairs, largest: float) -> float:
             return k
 
 
-def _sampled(shape: Any, parameters: np.ndarray, seed: int, seed2: int, stream: Any, sample: Any, dtype: Any) -> Any:
-    """Samples of `shape` for each of the parameters: an array of shape ``shape + parameters.shape``."""
-    count = int(np.prod(stated_sizes(shape), dtype=np.int64))
-    bits = Bits.reserve(stream, seed, seed2, RESERVED * count * parameters.size)
-    out = np.empty((parameters.size, count), np.float64)
-    for i, parameter in enumerate(parameters.reshape(-1).tolist()):
-        for j in range(count):
-            out[i, j] = sample(float(parameter), _Pairs(bits, RESERVED * (i * count + j)))
-    return _as_stated(out, shape, parameters, dtype)
-
-
 def _as_stated(drawn: np.ndarray, shape: Any, parameters: np.ndarray, dtype: Any = None) -> np.ndarray:
     """Numbers that come parameter by parameter as an array of shape ``shape + parameters.shape``."""
     sizes = [int(d) for d in shape]
@@ -188,7 +178,13 @@ def random_gamma_grad(alpha, sample):
 def _random_poisson(shape, rate, seed, seed2, dtype, stream):
     """Numbers of the Poisson distributions with the given rates: `shape` of them for each."""
     largest = float(dtype.max)
-    return _sampled(shape, rate, seed, seed2, stream, lambda r, draw: _poisson(r, draw, largest), dtype.as_numpy_dtype)
+    count = int(np.prod(stated_sizes(shape), dtype=np.int64))
+    bits = Bits.reserve(stream, seed, seed2, RESERVED * count * rate.size)
+    drawn = poissons(rate, count, bits, largest)
+    if drawn is None:
+        drawn = np.array([_poisson(float(r), _Pairs(bits, RESERVED * (i * count + j)), largest)
+                          for i, r in enumerate(rate.reshape(-1).tolist()) for j in range(count)], np.float64)
+    return _as_stated(drawn, shape, rate, dtype.as_numpy_dtype)
 
 
 @op("RandomPoisson(shape: S, rate: dtype; seed: int = 0, seed2: int = 0) -> output: dtype", S=INDICES,
