@@ -101,12 +101,13 @@ class _Windows(KernelText):
         self.line(1, "for q in range(begin, end):")
         self.lines_at(2, [f"n = quotient(q, {self.rows})", f"i = q - n * {self.rows}"])
 
-    def each_image(self, images: list[str], zeroed: tuple[str, str]) -> int:
+    def each_image(self, images: list[str], zeroed: tuple[str, str] | None) -> int:
         """The loops over items, with `zeroed` (first element, count) of the result set to 0, then over the images that
         the lines `images` open, and over the rows of their windows; returns the indent inside."""
         self.line(1, "for q in range(begin, end):")
-        self.line(2, f"for k in range({zeroed[1]}):")
-        self.line(3, f"y0[q * {zeroed[0]} + k] = {self.code}(0)")
+        if zeroed is not None:
+            self.line(2, f"for k in range({zeroed[1]}):")
+            self.line(3, f"y0[q * {zeroed[0]} + k] = {self.code}(0)")
         for line in images:
             self.line(2, line)
         inside = 3 if images[-1].endswith(":") else 2
@@ -224,9 +225,11 @@ def emit_pool_gradient(node: Node) -> Kernel:
     op, dy = node.attrs["op"], node.inputs[-1]
     text = _Windows(node, f"{op}_pool_gradient", node.inputs, node.out.shape[1:], dy.shape[1:3])
     image = f"{text.height} * {text.width} * {text.channels}"
-    at = text.each_image(["n = q"], (image, image)) + 1
+    apart, covered = _apart(node, text)
+    at = text.each_image(["n = q"], None if covered else (image, image)) + 1
     text.line(at - 1, f"for j in range({text.pixels}):")
     taps = text.window(at)
+    becomes = "=" if apart else "+="
     text.line(at, f"out = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels}")
     if op == "mean":
         text.count(at, taps)
@@ -234,7 +237,7 @@ def emit_pool_gradient(node: Node) -> Kernel:
     if op == "mean":
         text.line(at + 1, "g = x0[out + c] / count")
         for _, address, condition in taps:
-            text.line(at + 1, f"y0[{address} + c] += {text.guarded('g', condition)}")
+            text.line(at + 1, f"y0[{address} + c] {becomes} {text.guarded('g', condition)}")
     else:
         text.line(at + 1, "top, g = x1[out + c], x2[out + c]")
         text.line(at + 1, "left = top == top")
@@ -244,10 +247,18 @@ def emit_pool_gradient(node: Node) -> Kernel:
             text.line(at + 1, f"hit = left & {hit}" + (f" & {condition}" if condition else ""))
             if op == "max" and not k and node.out.dtype.is_floating:    # where that is outside, it reads the first pixel inside
                 text.line(at + 1, f"hit = hit | ({value} != {value})")
-            text.line(at + 1, f"y0[{address} + c] += select(hit, g, {text.code}(0))")
+            text.line(at + 1, f"y0[{address} + c] {becomes} select(hit, g, {text.code}(0))")
             if op == "max":
                 text.line(at + 1, "left = left & not_(hit)")
     return text.kernel(text.inputs, node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
+
+
+def _apart(node: Node, text: _Windows) -> tuple[bool, bool]:
+    """Whether no element of the image lies in two windows, all of which lie inside, and whether each lies in one."""
+    apart = not any(text.over) and all(t <= s for t, s in zip(text.taps, text.strides))
+    covered = apart and text.taps == text.strides and all(
+        sizes.same(outputs * step, size) for outputs, step, size in zip(node.inputs[-1].shape[1:3], text.strides, node.out.shape[1:3]))
+    return apart, covered
 
 
 def emit_depthwise(node: Node) -> Kernel:
