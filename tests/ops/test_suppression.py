@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+from jitgraph.ops.image import suppression
 from jitgraph.ops.image.suppression import BLOCK, by_boxes, by_matrix, select
 
 
@@ -41,3 +42,24 @@ def test_corners_in_any_order_and_boxes_without_area():
     places = np.arange(4)
     found = by_boxes(boxes)(places, places)
     np.testing.assert_allclose(found, [[1, 1, 0.9, 0], [1, 1, 0.9, 0], [0.9, 0.9, 1, 0], [0, 0, 0, 0]], rtol=1e-6)
+
+
+def test_the_compiled_loop_keeps_what_numpy_keeps(tf, monkeypatch):
+    """Also of equal scores, boxes without an area, and boxes that are no numbers."""
+    rng = np.random.RandomState(5)
+    with tf.Session() as session:
+        session.run(tf.constant(1.0) + 1.0)         # from now on loops are compiled
+    cases = []
+    for case in range(60):
+        boxes = rng.rand(rng.randint(0, 300), 4).astype(np.float32)
+        boxes = np.round(boxes * 4) / 4 if case % 3 == 0 else boxes
+        boxes[:1] = np.nan if case % 7 == 0 else boxes[:1]
+        scores = np.round(rng.rand(len(boxes)).astype(np.float32) * 8) / 8
+        cases.append((boxes, scores, rng.randint(0, 60), rng.choice([0, 0.1, 0.5, 1]), -np.inf if case % 5 else 0.3))
+    found = [suppression.select(suppression.by_boxes(boxes), *rest) for boxes, *rest in cases]
+    assert suppression._KEEP._function is not None, "the loop was not compiled"
+    monkeypatch.setattr(suppression, "_KEEP", lambda *given, **more: None)
+    for (places, scores), (boxes, *rest) in zip(found, cases):
+        wanted = suppression.select(suppression.by_boxes(boxes), *rest)
+        np.testing.assert_array_equal(places, wanted[0])
+        np.testing.assert_array_equal(scores, wanted[1])

@@ -7,32 +7,74 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare.host_code import HostCode
+
 f32 = np.float32
 BLOCK = 128         # boxes that are compared with each other at once
 
 
-def by_boxes(boxes: np.ndarray) -> Callable:
-    """(places [n], others [m]) -> how much of their union the intersection of boxes is: float32 [n, m]."""
-    boxes = np.asarray(boxes, f32)
-    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
-    areas = (high[:, 0] - low[:, 0]) * (high[:, 1] - low[:, 1])
-    rows, columns = ((low[:, k], high[:, k]) for k in range(2))
+# x0 boxes: low row and column, high row and column, area; x1 places, best first; x2 the threshold; y0 the places that are kept, of
+# which there are sizes[0] so far and are to be sizes[1] at most; gives how many there are
+_KEEP = HostCode("kept_boxes", ("f32", "i64", "f32", "i64"), """def kept_boxes(x0, x1, x2, y0, sizes, begin, end):
+    count, limit, threshold = sizes[0], sizes[1], x2[0]
+    for i in range(begin, end):
+        if count < limit:
+            at = x1[i] * 5
+            top, left, bottom, right, area = x0[at], x0[at + 1], x0[at + 2], x0[at + 3], x0[at + 4]
+            k = count - 1
+            while k >= 0:
+                other = y0[k] * 5
+                rows = maximum(minimum(bottom, x0[other + 2]) - maximum(top, x0[other]), f32(0))
+                common = rows * maximum(minimum(right, x0[other + 3]) - maximum(left, x0[other + 1]), f32(0))
+                if (area > f32(0)) & (x0[other + 4] > f32(0)) & (common / (x0[other + 4] + area - common) > threshold):
+                    break
+                k -= 1
+            if k < 0:
+                y0[count] = x1[i]
+                count += 1
+    return count
+""")
 
-    def side(ends: tuple, places: np.ndarray, others: np.ndarray) -> np.ndarray:
-        first, last = ends
+
+class _ByBoxes:
+    """(places [n], others [m]) -> how much of their union the intersection of boxes is: float32 [n, m]."""
+
+    def __init__(self, boxes: np.ndarray):
+        boxes = np.asarray(boxes, f32)
+        self.low, self.high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
+        self.areas = (self.high[:, 0] - self.low[:, 0]) * (self.high[:, 1] - self.low[:, 1])
+
+    def _side(self, k: int, places: np.ndarray, others: np.ndarray) -> np.ndarray:
+        first, last = self.low[:, k], self.high[:, k]
         reach = np.minimum(last[places, None], last[others]) - np.maximum(first[places, None], first[others])
         return np.maximum(reach, f32(0))
 
-    def similarity(places: np.ndarray, others: np.ndarray) -> np.ndarray:
-        common = side(rows, places, others)
-        common *= side(columns, places, others)
+    def __call__(self, places: np.ndarray, others: np.ndarray) -> np.ndarray:
+        common = self._side(0, places, others)
+        common *= self._side(1, places, others)
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = common / (areas[others] + areas[places, None] - common)
-        found[areas[places] <= 0] = 0
-        found[:, areas[others] <= 0] = 0
+            found = common / (self.areas[others] + self.areas[places, None] - common)
+        found[self.areas[places] <= 0] = 0
+        found[:, self.areas[others] <= 0] = 0
         return found
 
-    return similarity
+    def kept(self, blocks: Iterator[np.ndarray], limit: int, threshold: np.float32) -> np.ndarray | None:
+        """What `select` keeps, by a loop; None where that is not compiled."""
+        facts = np.concatenate([self.low, self.high, self.areas[:, None]], 1)
+        found, count = np.empty(min(limit, len(facts)), np.int64), 0
+        for places in blocks:
+            if count >= limit:
+                break
+            now = _KEEP(facts, places, np.array([threshold], f32), found, sizes=(count, limit), end=len(places))
+            if now is None:
+                return None
+            count = now
+        return found[:count]
+
+
+def by_boxes(boxes: np.ndarray) -> _ByBoxes:
+    """(places [n], others [m]) -> how much of their union the intersection of boxes is: float32 [n, m]."""
+    return _ByBoxes(boxes)
 
 
 def by_matrix(overlaps: np.ndarray) -> Callable:
@@ -49,6 +91,9 @@ def select(similarity: Callable, scores: np.ndarray, limit: int, threshold: Any,
     scores, threshold = np.asarray(scores, f32), f32(threshold)
     if sigma > 0:
         return _select_decaying(similarity, scores, limit, threshold, f32(least), f32(sigma))
+    found = similarity.kept(_best_first(scores, f32(least), limit), limit, threshold) if isinstance(similarity, _ByBoxes) else None
+    if found is not None:
+        return found.astype(np.int32), scores[found]
     kept = np.zeros(0, np.int64)
     for places in _best_first(scores, f32(least), limit):
         if len(kept) >= limit:
