@@ -256,8 +256,9 @@ def emit_pool_gradient(node: Node) -> Kernel:
 def _apart(node: Node, text: _Windows) -> tuple[bool, bool]:
     """Whether no element of the image lies in two windows, all of which lie inside, and whether each lies in one."""
     apart = not any(text.over) and all(t <= s for t, s in zip(text.taps, text.strides))
+    windows, image = node.inputs[-1].shape[1:3], node.out.shape[1:3]
     covered = apart and text.taps == text.strides and all(
-        sizes.same(outputs * step, size) for outputs, step, size in zip(node.inputs[-1].shape[1:3], text.strides, node.out.shape[1:3]))
+        sizes.same(count * step, size) for count, step, size in zip(windows, text.strides, image))
     return apart, covered
 
 

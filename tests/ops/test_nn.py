@@ -134,3 +134,18 @@ def test_labels_of_another_shape_are_refused_in_a_run(tf, jit):
         for _ in range(2):
             with pytest.raises(tf.errors.InvalidArgumentError):
                 session.run(loss, {labels: np.zeros((3, 2)), logits: np.zeros((2, 3, 4))})
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("largest", [100, 2 ** 15, 2 ** 24, 2 ** 31 - 1])
+def test_products_of_integers_are_exact_and_wrap_round(tf, dtype, largest):
+    """Where float64 adds up all products exactly, it does; else integers are multiplied."""
+    rng = np.random.RandomState(3)
+    a, b = rng.randint(-largest, largest, (2, 30, 50)).astype(dtype), rng.randint(-largest, largest, (2, 50, 40)).astype(dtype)
+    wanted = np.zeros((2, 30, 40), dtype)
+    with np.errstate(over="ignore"):
+        for k in range(50):
+            wanted += a[:, :, k, None] * b[:, None, k]
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(tf.matmul(a, b)), wanted)
+        np.testing.assert_array_equal(session.run(tf.matmul(a[0], b[0])), wanted[0])

@@ -16,13 +16,18 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.broadcasting import Unbroadcast
 from jitgraph.ops.elementwise.complex_numbers import conj
 
+_WORTH_FLOATS = 1 << 15         # multiplications; NumPy multiplies integers a tenth as fast
 _MULTIPLIED = FLOATS + TypeSet(dtypes.int32, dtypes.int64) + COMPLEX
 
 
-def _product(x: Any, y: Any) -> Any:
-    """np.matmul; half floats are summed in float32 and rounded once."""
+def product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x @ y; floats of 16 bits are summed in float32 and rounded once."""
     if x.dtype.itemsize == 2:
         return np.matmul(x.astype(np.float32), y.astype(np.float32)).astype(x.dtype)
+    if x.dtype.kind == "i" and x.size and y.size and x.size * y.shape[-1] >= _WORTH_FLOATS:
+        largest = [max(int(array.max()), -int(array.min())) for array in (x, y)]
+        if largest[0] * largest[1] * x.shape[-1] < 1 << 53:         # float64 adds such integers exactly
+            return np.matmul(x.astype(np.float64), y.astype(np.float64)).astype(np.int64).astype(x.dtype)
     return np.matmul(x, y)
 
 
@@ -56,7 +61,7 @@ def _matrix_samples(rng, dtype):
     costly=True, flops=shape_rules.flops_of_products)
 def _matmul(a, b, transpose_a, transpose_b):
     """The product of two matrices, either of them transposed first if asked for."""
-    return _product(a.T if transpose_a else a, b.T if transpose_b else b)
+    return product(a.T if transpose_a else a, b.T if transpose_b else b)
 
 
 @_matmul.gradient
@@ -123,14 +128,14 @@ _BATCH = "(x: T, y: T; adj_x: bool = False, adj_y: bool = False) -> output: T"
     samples=_batch_samples, costly=True, flops=shape_rules.flops_of_products)
 def _batch_matmul(x, y, adj_x, adj_y):
     """Products of the matrices in the last two dimensions; the other dimensions are equal."""
-    return _product(_adjoint(x, adj_x), _adjoint(y, adj_y))
+    return product(_adjoint(x, adj_x), _adjoint(y, adj_y))
 
 
 @op("BatchMatMulV2" + _BATCH, T=_MULTIPLIED, shape=lambda c: _batch_shape(c, True), lower=_lower_batch,
     samples=_broadcast_batch_samples, costly=True, flops=shape_rules.flops_of_products)
 def _batch_matmul_v2(x, y, adj_x, adj_y):
     """Products of the matrices in the last two dimensions; the other dimensions broadcast."""
-    return _product(_adjoint(x, adj_x), _adjoint(y, adj_y))
+    return product(_adjoint(x, adj_x), _adjoint(y, adj_y))
 
 
 def _batch_gradients(product: Any, op: Any, grad: Any) -> list:

@@ -15,6 +15,7 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
 from jitgraph.graph.dtypes import FLOATS, INDEX
 from jitgraph.ops.arrays.shape import shape
+from jitgraph.ops.linalg.matmul import product
 from jitgraph.ops.nn import volume_lowering, window_geometry, window_lowering
 from jitgraph.ops.nn.window_geometry import Layout, Window
 from jitgraph.ops.reduce.precise_sum import precise_sum
@@ -87,7 +88,7 @@ def _convolve(x: np.ndarray, filters: np.ndarray, wins: list[Window]) -> np.ndar
         kernel = filters[..., mine].reshape(-1, out // groups)
         for images in _stretches(x, inner, wins, taps):
             columns = _columns(x[images, ..., g * inner:(g + 1) * inner], wins, taps)
-            result[images, ..., mine] = _matmul(columns, kernel).reshape(-1, *result_shape[1:], out // groups)
+            result[images, ..., mine] = product(columns, kernel).reshape(-1, *result_shape[1:], out // groups)
     return result
 
 
@@ -107,11 +108,6 @@ def _convolve_channels(x: np.ndarray, filters: np.ndarray, wins: list[Window], r
     for tap in np.ndindex(*filters.shape[:-2]):
         result += x[window_geometry.tap_slices(wins, tap)][..., None] * filters[tap].reshape(channels, -1)
     return result.reshape(*result_shape, filters.shape[-1])
-
-
-def _matmul(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a @ b; floats of 16 bits are multiplied, and added up, in float32, here as in gradients."""
-    return (_wide(a) @ _wide(b)).astype(a.dtype, copy=False)
 
 
 def _wide(a: np.ndarray) -> np.ndarray:
@@ -137,7 +133,7 @@ def _input_gradient(size: Any, filters: np.ndarray, grad: np.ndarray, wins: list
         target = full[..., g * inner:(g + 1) * inner]
         for tap in np.ndindex(*taps):
             kernel = filters[tap][:, g * (out // groups):(g + 1) * (out // groups)]
-            target[window_geometry.tap_slices(wins, tap)] += _matmul(flat, kernel.T).reshape(*part.shape[:-1], inner)
+            target[window_geometry.tap_slices(wins, tap)] += product(flat, kernel.T).reshape(*part.shape[:-1], inner)
     return window_geometry.cropped(full, wins, sizes)
 
 
