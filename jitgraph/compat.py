@@ -154,8 +154,7 @@ class View(ModuleType):
 
     def _find(self, name: str) -> Any:
         dotted = f"{self.__name__.removeprefix(_NAME + '.')}.{name}"
-        # Packages of contrib hold a function rather than their module of that name: `from ...ops import arg_scope`.
-        if tensorflow_modules.is_listed(dotted) and tensorflow_modules.public(dotted) not in names.table():
+        if tensorflow_modules.is_listed(dotted) and dotted not in tensorflow_modules.HIDDEN_BY_FUNCTIONS:
             return importlib.import_module(f"{_NAME}.{dotted}")
         exported = exported_names.find(dotted.rpartition(".")[0], name)
         if exported is not None:

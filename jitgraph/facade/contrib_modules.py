@@ -129,6 +129,7 @@ CONTRIB_PLACES = {
     "contrib.tfprof.tfprof_logger": "profiler",
     "contrib.tpu.python.tpu.device_assignment": ":jitgraph.inner.later",
     "contrib.tpu.python.tpu.tpu_function": ":jitgraph.inner.tpu_function",
+    "contrib.image.python.ops.dense_image_warp": "contrib.image :jitgraph.contrib.image.warps",
     "contrib.framework.python.ops.audio_ops": "audio :jitgraph.ops.signal.audio :jitgraph.ops.signal.mfcc",
 } | {
     f"contrib.learn.python.learn.datasets{module}": f"contrib.learn.datasets{module}"

@@ -427,6 +427,9 @@ SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "c
 CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
 """Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
 
+HIDDEN_BY_FUNCTIONS = ("contrib.framework.python.ops.arg_scope",)
+"""Modules whose package holds a function of the same name, and gives that to `from package import name`."""
+
 CORE_PLACES = "train summary profiler :jitgraph.protobuf.messages"
 
 
