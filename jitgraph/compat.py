@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.facade import exported_names, names, names_v2, not_here, tensorflow_modules
+from jitgraph.facade import exported_names, names_v2, not_here, tensorflow_modules
 from jitgraph.facade.namespaces import kept
 
 __path__: list[
