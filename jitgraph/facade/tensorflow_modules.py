@@ -7,6 +7,8 @@ in the places listed here, in order, and last in the public names.
 A place is a public namespace (`nn`, `train`), or, with a colon before it, a module of this project (`:jitgraph.declare.op`).
 """
 
+from collections.abc import Iterable
+
 from jitgraph.facade import contrib_modules
 
 PYTHON_MODULES: dict[str, dict[str, str]] = {
@@ -459,6 +461,19 @@ def places(dotted: str) -> str | None:
     if first == "contrib" and rest and ".".join(rest[1:]) in contrib_modules.inner_modules(rest[0]):
         return contrib_modules.CONTRIB_PLACES.get(dotted, f"contrib.{rest[0]}")
     return None
+
+
+def modules_in(dotted: str) -> set[str]:
+    """The names of the inner modules and packages directly in the inner package `dotted`."""
+    first, _, inner = dotted.partition(".")
+    group, _, inner = inner.partition(".")
+    listed: Iterable[str] = ()
+    if first == "python":
+        listed = PYTHON_MODULES.get(group, ()) if group else PYTHON_MODULES
+    elif first == "contrib":
+        listed = contrib_modules.inner_modules(group)
+    start = inner + "." if inner else ""
+    return {name.removeprefix(start).partition(".")[0] for name in listed if name.startswith(start)}
 
 
 def public(dotted: str) -> str:
