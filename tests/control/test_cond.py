@@ -302,3 +302,23 @@ def test_what_follows_from_constants_is_chosen_while_the_graph_is_built(tf, buil
     tf.contrib.framework.smart_cond(predicate, lambda: tf.constant(1), lambda: tf.constant(2))
     made = {op.type for op in tf.get_default_graph().get_operations()}
     assert bool(made & {"If", "StatelessIf"}) == (known is None), made
+
+
+@pytest.mark.parametrize("build", [
+    lambda tf, p: tf.cond(p, lambda: tf.constant(1), lambda: tf.constant(2)),
+    lambda tf, p: tf.cond(p, lambda: tf.random_uniform([]), lambda: tf.constant(2.0)),
+    lambda tf, p: tf.cond(tf.constant(1) > 0, lambda: tf.cond(p, lambda: tf.constant(1), lambda: tf.constant(2)),
+                          lambda: tf.constant(3)),
+    lambda tf, p: tf.case([(p, lambda: tf.constant(1))], default=lambda: tf.constant(2)),
+    lambda tf, p: tf.while_loop(lambda i: tf.logical_and(i < 3, p), lambda i: i + 1, [0]),
+    lambda tf, p: tf.raw_ops.Merge(inputs=list(tf.raw_ops.Switch(data=tf.constant(1), pred=p))).output])
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_a_predicate_of_unknown_rank_must_be_a_scalar_when_it_runs(tf, monkeypatch, build, jit):
+    monkeypatch.setenv("JITGRAPH_JIT", jit)
+    predicate = tf.placeholder(tf.bool)
+    result = build(tf, predicate)
+    with tf.Session() as session:
+        for wrong in ([True], [[False]], [True, False], []):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(result, {predicate: wrong})
+        session.run(result, {predicate: True})
