@@ -322,3 +322,16 @@ def test_a_predicate_of_unknown_rank_must_be_a_scalar_when_it_runs(tf, monkeypat
             with pytest.raises(tf.errors.InvalidArgumentError):
                 session.run(result, {predicate: wrong})
         session.run(result, {predicate: True})
+
+
+@pytest.mark.parametrize("first, second, both", [
+    ("int32", "int32", "int32"), ("int32", "int64", "int64"), ("int64", "int32", "int64")])
+def test_indices_of_slices_are_widened_where_branches_differ(tf, first, second, both):
+    predicate = tf.placeholder(tf.bool)
+    shape = tf.constant([3, 2])
+    slices = tf.cond(predicate, lambda: tf.IndexedSlices(tf.ones([1, 2]), tf.constant([0], first), shape),
+                     lambda: tf.IndexedSlices(tf.ones([2, 2]), tf.constant([1, 2], second), shape))
+    assert slices.indices.dtype == both
+    with tf.Session() as session:
+        dense = [session.run(tf.convert_to_tensor(slices), {predicate: holds})[:, 0].tolist() for holds in (True, False)]
+        assert dense == [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]

@@ -1,0 +1,38 @@
+"""Ragged tensors as variables of ``tf.while_loop``."""
+import pytest
+
+
+def repeated(tf, ragged, body, **options):
+    _, result = tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, body(x)), [0, ragged], **options)
+    return result
+
+
+@pytest.fixture
+def ragged(tf):
+    return tf.ragged.constant([[1, 2], [3]])
+
+
+def test_values_change_from_step_to_step(tf, ragged):
+    deep = tf.ragged.constant([[[1, 2]], [[3], [4]]])
+    with tf.Session() as session:
+        assert session.run(repeated(tf, ragged, lambda x: x + 1)).to_list() == [[4, 5], [6]]
+        assert session.run(repeated(tf, deep, lambda x: x * 2)).to_list() == [[[8, 16]], [[24], [32]]]
+
+
+def test_invariants_leave_rows_and_lengths_open(tf, ragged):
+    spec = tf.RaggedTensorSpec([None, None], tf.int32, 1)
+    shapes = [tf.TensorShape([]), tf.TensorShape([None, None])]
+    with tf.Session() as session:
+        longer = repeated(tf, ragged, lambda x: tf.concat([x, x], 1), shape_invariants=[tf.TensorSpec([], tf.int32), spec])
+        assert session.run(longer).to_list() == [[1, 2] * 8, [3] * 8]
+        more = repeated(tf, ragged, lambda x: tf.concat([x, x], 0), shape_invariants=shapes)
+        assert session.run(more).to_list() == [[1, 2], [3]] * 8
+    with pytest.raises(ValueError, match=r"enters the loop with shape \(3,\), but has shape \(6,\)"):
+        repeated(tf, ragged, lambda x: tf.concat([x, x], 0))
+
+
+def test_gradients_flow_through_ragged_variables(tf):
+    values, factor = tf.ragged.constant([[1.0, 2.0], [3.0]]), tf.constant(2.0)
+    result = repeated(tf, values, lambda x: x * factor)
+    with tf.Session() as session:
+        assert session.run(tf.gradients(tf.reduce_sum(result.flat_values), factor)) == [72.0]
