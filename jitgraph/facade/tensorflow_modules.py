@@ -329,8 +329,13 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
             builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants
             signature_def_utils signature_def_utils_impl tag_constants utils utils_impl
         """.split()
-    } | {"simple_save": "saved_model", "save": ":jitgraph.saved_model.object_saver",
+    } | {"loader_impl": "saved_model.loader saved_model :jitgraph.saved_model.loader",
+         "simple_save": "saved_model", "save": ":jitgraph.saved_model.object_saver",
          "load": ":jitgraph.inner.saved_model",
+         "model_utils": "estimator.export",
+         "model_utils.export_output": "estimator.export :jitgraph.estimator.export_outputs",
+         "model_utils.export_utils": "estimator.export :jitgraph.estimator.receivers :jitgraph.estimator.export_outputs",
+         "model_utils.mode_keys": "estimator",
          "nested_structure_coder": ":jitgraph.saved_model.structured_values"},
     "summary": {
         "summary": "summary",
