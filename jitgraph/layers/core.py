@@ -9,6 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import as_dtype
+from jitgraph.graph.python_numbers import number_of
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.layers.arguments import normalize_data_format, smart_cond
 from jitgraph.layers.base import Layer
@@ -45,7 +46,7 @@ class Dense(Layer):
                  bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
                  bias_constraint: Any = None, trainable: bool = True, name: str | None = None, **kwargs: Any):
         super().__init__(trainable=trainable, name=name, activity_regularizer=regularizer_of(activity_regularizer), **kwargs)
-        self.units = int(units)
+        self.units = int(number_of(units))
         self.activation = activation_of(activation)
         self.use_bias = use_bias
         self.kernel_initializer = initializer_of(kernel_initializer)

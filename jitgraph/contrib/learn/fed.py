@@ -146,11 +146,12 @@ class DataFeeder:
 
     def __init__(self, x: Any, y: Any, n_classes: Any, batch_size: int | None = None, shuffle: bool = True,
                  random_state: Any = None, epochs: int | None = None):
-        self.x, self.y = _each(x, np.asarray), None if y is None else _each(y, np.asarray)
+        self.x: Any = _each(x, np.asarray)
+        self.y: Any = None if y is None else _each(y, np.asarray)
         if n_classes is not None and y is not None and not isinstance(y, dict):
             self.y = self.y.astype(np.int64 if n_classes > 1 else np.float32)
         self._take(self.x, self.y, n_classes, batch_size or len(_first(self.x)) if batch_size != 0 else 0)
-        self.output_dtype = np.float32 if y is None else _each_class(
+        self.output_dtype: Any = np.float32 if y is None else _each_class(
             self.y, n_classes, lambda values, classes: _checked_dtype(np.float32 if isinstance(y, dict) and classes is not None
                                                                       else values.dtype))
         self.shuffle, self.max_epochs = shuffle, epochs
@@ -236,7 +237,7 @@ class StreamingDataFeeder(DataFeeder):
             self._targets = itertools.chain([label], y)
         batch = lambda example: None if example is None else _each(example, lambda value: _example(value)[None])
         self._take(batch(first), batch(label), n_classes, 1 if batch_size is None else batch_size)
-        self.output_dtype: Any = None
+        self.output_dtype = None
         if label is not None:
             several = n_classes is not None and not isinstance(label, dict) and n_classes > 0
             self.output_dtype = np.float32 if several else _each(label, lambda value: _example(value).dtype)
