@@ -176,7 +176,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "data_flow_ops": "queue contrib.staging :jitgraph.resources.barriers raw_ops",
         "distributions": "distributions",
         **{
-            f"distributions.{name}": "distributions"
+            f"distributions.{name}": "distributions contrib.distributions"
             for name in """
                 bernoulli beta categorical dirichlet dirichlet_multinomial distribution distributions exponential gamma laplace
                 multinomial normal student_t uniform""".split()

@@ -1,4 +1,4 @@
-"""Ragged tensors as variables of ``tf.while_loop``."""
+"""Ragged tensors as variables of ``tf.while_loop``, and their values as arguments."""
 import pytest
 
 
@@ -36,3 +36,11 @@ def test_gradients_flow_through_ragged_variables(tf):
     result = repeated(tf, values, lambda x: x * factor)
     with tf.Session() as session:
         assert session.run(tf.gradients(tf.reduce_sum(result.flat_values), factor)) == [72.0]
+
+
+def test_functions_take_values_of_ragged_tensors(tf, ragged):
+    with tf.Session() as session:
+        value = session.run(ragged)
+        found = session.run([tf.concat([value, value], 0), tf.reduce_sum(value, 1), tf.add(value, value), tf.gather(value, [1])])
+    assert [one.to_list() if hasattr(one, "to_list") else one.tolist() for one in found] == [
+        [[1, 2], [3], [1, 2], [3]], [3, 3], [[2, 4], [6]], [[3]]]
