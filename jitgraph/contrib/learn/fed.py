@@ -147,9 +147,10 @@ class DataFeeder:
     def __init__(self, x: Any, y: Any, n_classes: Any, batch_size: int | None = None, shuffle: bool = True,
                  random_state: Any = None, epochs: int | None = None):
         self.x: Any = _each(x, np.asarray)
-        self.y: Any = None if y is None else _each(y, np.asarray)
-        if n_classes is not None and y is not None and not isinstance(y, dict):
-            self.y = self.y.astype(np.int64 if n_classes > 1 else np.float32)
+        labels: Any = None if y is None else _each(y, np.asarray)
+        if n_classes is not None and isinstance(labels, np.ndarray):
+            labels = labels.astype(np.int64 if n_classes > 1 else np.float32)
+        self.y: Any = labels
         self._take(self.x, self.y, n_classes, batch_size or len(_first(self.x)) if batch_size != 0 else 0)
         self.output_dtype: Any = np.float32 if y is None else _each_class(
             self.y, n_classes, lambda values, classes: _checked_dtype(np.float32 if isinstance(y, dict) and classes is not None
