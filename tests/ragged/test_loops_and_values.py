@@ -44,3 +44,11 @@ def test_functions_take_values_of_ragged_tensors(tf, ragged):
         found = session.run([tf.concat([value, value], 0), tf.reduce_sum(value, 1), tf.add(value, value), tf.gather(value, [1])])
     assert [one.to_list() if hasattr(one, "to_list") else one.tolist() for one in found] == [
         [[1, 2], [3], [1, 2], [3]], [3, 3], [[2, 4], [6]], [[3]]]
+
+
+def test_keywords_may_give_what_is_ragged(tf):
+    texts = tf.ragged.constant([["a1", "bc"], ["d"]])
+    with tf.Session() as session:
+        found = session.run([tf.strings.length(input=texts), tf.add_n(inputs=[tf.ragged.constant([[1], [2, 3]])] * 2),
+                             tf.regex_replace(input=texts, pattern="[a-c]", rewrite="-")])
+    assert [one.to_list() for one in found] == [[[2, 2], [1]], [[2], [4, 6]], [[b"-1", b"--"], [b"d"]]]
