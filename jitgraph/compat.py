@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.facade import exported_names, names, names_v2, not_here, tensorflow_modules
+from jitgraph.facade import exported_names, names_v2, not_here, tensorflow_modules
 from jitgraph.facade.namespaces import kept
 
 __path__: list[
@@ -143,6 +143,8 @@ class View(ModuleType):
         self.__dict__["_places"] = places.split()
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return self._brought()
         if name.startswith("__"):
             raise AttributeError(name)
         value = self._find(name)
@@ -154,8 +156,7 @@ class View(ModuleType):
 
     def _find(self, name: str) -> Any:
         dotted = f"{self.__name__.removeprefix(_NAME + '.')}.{name}"
-        # Packages of contrib hold a function rather than their module of that name: `from ...ops import arg_scope`.
-        if tensorflow_modules.is_listed(dotted) and tensorflow_modules.public(dotted) not in names.table():
+        if tensorflow_modules.is_listed(dotted) and dotted not in tensorflow_modules.HIDDEN_BY_FUNCTIONS:
             return importlib.import_module(f"{_NAME}.{dotted}")
         exported = exported_names.find(dotted.rpartition(".")[0], name)
         if exported is not None:
@@ -171,6 +172,17 @@ class View(ModuleType):
         # TensorFlow's modules import each other, and programs reach through: `rnn.rnn_cell_impl`.
         beside = tensorflow_modules.sibling(self.__name__.removeprefix(_NAME + "."), name)
         return importlib.import_module(f"{_NAME}.{beside}") if beside else None
+
+    def _brought(self) -> list[str]:
+        """What `import *` brings: the names of the places, but for modules that these import, and the modules of a package."""
+        modules = tensorflow_modules.modules_in(self.__name__.removeprefix(_NAME + "."))
+        names_there = {name for place in self._places for name in dir(_namespace(place)) if not name.startswith("_")}
+        found = []
+        for name in sorted(modules | names_there):
+            with contextlib.suppress(AttributeError, ImportError):
+                if name in modules or not isinstance(getattr(self, name), ModuleType):
+                    found.append(name)
+        return found
 
     def _in_order(self) -> list[str]:
         """The places, the public names last.  Raw ops come after these where the module is not theirs: `io_ops.TextLineReader`

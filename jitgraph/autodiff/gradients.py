@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import enum
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -30,7 +31,7 @@ class AggregationMethod:
     """How the gradients that arrive at one tensor from several consumers are added up.
 
     ``ADD_N`` (the default): one sum of all.  ``EXPERIMENTAL_TREE``: pairwise as a chain of sums.
-    ``EXPERIMENTAL_ACCUMULATE_N``: ``tf.accumulate_n``.
+    ``EXPERIMENTAL_ACCUMULATE_N``: ``tf.accumulate_n`` of more than two whose shape is known, others pairwise.
     """
 
     ADD_N = 0
@@ -220,19 +221,24 @@ def _total(grads: list, op: Operation, method: int) -> Any:
         return grads[0] if grads else None
     if any(isinstance(grad, IndexedSlices) for grad in grads):
         return _total_of_slices(grads)
-    if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N:
+    if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and len(grads) > 2 and _shape_of(grads).is_fully_defined():
         from jitgraph.ops.elementwise.sums import accumulate_n
 
         return accumulate_n(grads)
     from jitgraph.ops.elementwise.sums import add_n
 
-    if method == AggregationMethod.EXPERIMENTAL_TREE:
+    if method in (AggregationMethod.EXPERIMENTAL_TREE, AggregationMethod.EXPERIMENTAL_ACCUMULATE_N):
         with name_scope(op.name + "_gradient_sum"):
             running = grads[0]
             for grad in grads[1:]:
                 running = add_n([running, grad])
             return running
     return add_n(grads)
+
+
+def _shape_of(grads: list) -> shapes.TensorShape:
+    """What is known of the shape that all of them have."""
+    return functools.reduce(lambda shape, grad: shape.merge_with(grad.shape), grads, shapes.TensorShape(None))
 
 
 def _total_of_slices(grads: list) -> Any:

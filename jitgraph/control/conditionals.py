@@ -8,6 +8,7 @@ from jitgraph.control.evaluated_constants import evaluated_constant
 from jitgraph.control.functional_ops import make_branching
 from jitgraph.graph import dtypes
 from jitgraph.graph import structures as nest
+from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor, in_default_graph
 from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.function_graph import FunctionGraph
@@ -112,6 +113,7 @@ def merged(index: Tensor, branches: list[Branch], name: str) -> Any:
     """The results of branches as one structure of tensors of the present graph."""
     first = branches[0]
     for other in branches[1:]:
+        _widen_indices(first, other)
         _check_agreement(first, other)
     if not first.graph.outputs:
         names = " and ".join(branch.what for branch in branches)
@@ -133,6 +135,18 @@ def _leaf_like(leaf: Any, tensors: list) -> Any:
     if nest.is_composite(leaf):
         return nest.pack_sequence_as(leaf, tensors, expand_composites=True)
     return tensors[0]
+
+
+def _widen_indices(a: Branch, b: Branch) -> None:
+    """Makes the indices of slices int64 in both branches where they are in one."""
+    for x, y in zip(a.leaves, b.leaves):
+        if isinstance(x, IndexedSlices) and isinstance(y, IndexedSlices) and x.indices.dtype != y.indices.dtype:
+            for branch, slices in ((a, x), (b, y)):
+                if slices.indices.dtype is dtypes.int32:
+                    parts = branch.tensors[[leaf is slices for leaf in branch.leaves].index(True)]
+                    with branch.graph.as_default():
+                        parts[1] = lookup("Cast").builder(parts[1], DstT=dtypes.int64)
+                    branch.graph.outputs = [t for parts in branch.tensors for t in parts]
 
 
 def _check_agreement(a: Branch, b: Branch) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from jitgraph.control.program_order import finish
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes
+from jitgraph.graph.counting import counted_as
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
@@ -135,11 +136,21 @@ def make_branching(index: Tensor, branches: list[FunctionGraph], name: str) -> O
                              "output_shapes": _joined_shapes(branches), "name": name}
     with _after(branches):
         if index.dtype.base_dtype is dtypes.bool_:
+            index = _scalar(index)
             kind = "If" if any(map(is_stateful, branches)) else "StatelessIf"
             made = lookup(kind).builder(index, inputs, then_branch=branches[0], else_branch=branches[1], **attrs)
         else:
             made = case(index, inputs, branches=branches, **attrs)
     return made if isinstance(made, Operation) else made[0].op
+
+
+def _scalar(predicate: Tensor) -> Tensor:
+    """`predicate`, which a run checks to be a scalar if its rank is unknown now: If and While take others, Switch does not."""
+    if predicate._shape is not None:
+        return predicate
+    with counted_as(0):
+        checked: Tensor = lookup("EnsureShape").builder(predicate, shape=())
+    return checked
 
 
 def make_call(function: FunctionGraph, name: str | None, arguments: list[Tensor] | None = None) -> Operation:
@@ -164,6 +175,8 @@ def make_while(arguments: list[Tensor], cond: FunctionGraph, body: FunctionGraph
                parallel_iterations: int = 10) -> Operation:
     """A While of two functions with inputs for `arguments`; the outputs of the body are their next values."""
     finish(body)
+    with cond.as_default():
+        cond.outputs = [_scalar(cond.outputs[0])]
     captured = align([cond, body], len(arguments))
     body.outputs = [*body.outputs, *body.inputs[len(arguments):]]
     shapes = [t._shape for t in body.inputs]

@@ -7,7 +7,7 @@ from typing import Any
 from jitgraph.control.functional_ops import make_while
 from jitgraph.graph import dtypes, shapes
 from jitgraph.graph import structures as nest
-from jitgraph.graph.composite import IndexedSlices, SparseTensor
+from jitgraph.graph.composite import CompositeTensor, IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor, in_default_graph
 from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.function_graph import FunctionGraph, notes
@@ -15,6 +15,7 @@ from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.type_specs import TypeSpec
 from jitgraph.tensor_arrays.tensor_array import TensorArray, with_new_flow
 
 
@@ -168,7 +169,7 @@ def _positional(packed: Any) -> Any:
 
 def _leaf(value: Any) -> Any:
     """A loop variable as a tensor, a composite tensor or a TensorArray."""
-    if isinstance(value, (TensorArray, SparseTensor, IndexedSlices)):
+    if isinstance(value, TensorArray) or nest.is_composite(value):
         return value
     if value is None:
         raise ValueError("None values not supported.")
@@ -204,10 +205,11 @@ def _checked_condition(holds: Tensor) -> Tensor:
 # -- shapes ------------------------------------------------------------------------------------------------------------
 
 class _Shape:
-    """A shape as a leaf of a structure."""
+    """A shape, or that of a TypeSpec, as a leaf of a structure."""
 
     def __init__(self, value: Any):
-        self.value = None if value is None else shapes.raw_shape(value)
+        given = getattr(value, "_shape", None) if isinstance(value, TypeSpec) else value
+        self.value = None if given is None else shapes.raw_shape(given)
 
 
 def _skeleton(structure: Any) -> Any:
@@ -228,7 +230,7 @@ def _invariants_of(leaf: Any, shape: Any) -> list:
         if shape is None:
             return [None, (None,), (None,)][:len(_tensors_of(leaf))]
         return [shape, (shape[0],), (len(shape),)][:len(_tensors_of(leaf))]
-    return [shape]
+    return leaf._shapes_of_parts(shape) if isinstance(leaf, CompositeTensor) else [shape]
 
 
 def _at_most(general: Any, special: Any) -> bool:

@@ -7,6 +7,7 @@ from jitgraph.data import function_host
 from jitgraph.data.declaring import TESTS, dataset_op, held
 from jitgraph.data.source_host import Function, Run, Session
 from jitgraph.data.thread_host import parallel_calls
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 
 _MAP = "f: func, ..., use_inter_op_parallelism: bool = true, preserve_cardinality: bool = false"
@@ -63,7 +64,10 @@ def interleave_dataset(input_dataset, cycle_length, block_length, f):
 def parallel_interleave_dataset_v2(input_dataset, cycle_length, block_length, num_parallel_calls, f):
     """InterleaveDataset, for several datasets at a time."""
     parallel_calls(num_parallel_calls)
-    return function_host.Interleaved(input_dataset, f, parallel_calls(cycle_length, "cycle_length"), block_length)
+    if 0 < cycle_length < num_parallel_calls:
+        raise invalid("num_parallel_calls must less than or equal to cycle_length. (They are "
+                      f"{num_parallel_calls} and {cycle_length})")
+    return function_host.Interleaved(input_dataset, f, parallel_calls(cycle_length, "cycle_length"), block_length, True)
 
 
 @dataset_op("ParallelInterleaveDataset(input_dataset: variant, other_arguments: [Targuments], cycle_length: int64, "

@@ -120,14 +120,17 @@ class Flattened(Unary):
 
 
 class Interleaved(Unary):
-    """The elements of the datasets that a function makes of each element: `cycle` of them in turn, `block` elements each."""
+    """The elements of the datasets that a function makes of each element: `cycle` of them in turn, `block` elements each.
 
-    def __init__(self, source: Source, function: Function, cycle: int, block: int):
+    `counts_errors`: whether an error is one of the `block`, as where elements are fetched ahead.
+    """
+
+    def __init__(self, source: Source, function: Function, cycle: int, block: int, counts_errors: bool = False):
         for name, value in (("cycle_length", cycle), ("block_length", block)):
             if value <= 0:
                 raise errors.InvalidArgumentError(None, None, f"{name} must be greater than zero.")
         super().__init__(source)
-        self.function, self.cycle, self.block = function, cycle, block
+        self.function, self.cycle, self.block, self.counts_errors = function, cycle, block, counts_errors
 
     def iterate(self, run: Run) -> Take:
         take, call = self.source.iterate(run.at("interleave")), self.function.start(run)
@@ -139,8 +142,14 @@ class Interleaved(Unary):
             nonlocal place, count
             place, count = (place + 1) % self.cycle, 0
 
+        def counted() -> None:
+            nonlocal count
+            count += 1
+            if count == self.block:
+                advance()
+
         def interleaved() -> Element:
-            nonlocal count, ended
+            nonlocal ended
             while not ended or any(one is not None for one in current):
                 one = current[place]
                 if one is not None:
@@ -150,9 +159,11 @@ class Interleaved(Unary):
                         current[place] = None
                         advance()
                         continue
-                    count += 1
-                    if count == self.block:
-                        advance()
+                    except errors.OpError:
+                        if self.counts_errors:
+                            counted()
+                        raise
+                    counted()
                     return element
                 if ended:
                     advance()

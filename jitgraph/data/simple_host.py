@@ -201,10 +201,11 @@ class Sharded(Unary):
         def sharded() -> Element:
             nonlocal ahead
             while ahead:
+                take()              # in whose place an error does not stand: the next element has its number
                 ahead -= 1
-                take()
+            element = take()
             ahead = self.shards - 1
-            return take()
+            return element
 
         return sharded
 
@@ -394,6 +395,13 @@ class Unbatched(Unary):
         return unbatched
 
 
+def _element_or_error(take: Take) -> Element | errors.OpError:
+    try:
+        return take()
+    except errors.OpError as error:
+        return error
+
+
 class Windowed(Unary):
     """Stretches of elements, each component of them as a dataset of its own."""
 
@@ -408,7 +416,7 @@ class Windowed(Unary):
         from jitgraph.resources import handle
 
         take, ended, ahead = self.source.iterate(run.at("window")), False, 0
-        held: list[Element] = []
+        held: list[Element | errors.OpError] = []       # an error stands in the place of its element
         span = self.stride * (self.window - 1) + 1
 
         def windowed() -> Element:
@@ -416,9 +424,9 @@ class Windowed(Unary):
             try:
                 while not ended and ahead:      # elements between this window and the one before
                     ahead -= 1
-                    take()
+                    _element_or_error(take)
                 while not ended and len(held) < span:
-                    held.append(take())
+                    held.append(_element_or_error(take))
             except StopIteration:
                 ended = True
             if not held or self.drop and len(held) < span:
@@ -426,7 +434,12 @@ class Windowed(Unary):
             chosen = held[:span:self.stride]
             ahead = max(self.shift - len(held), 0)
             held = held[self.shift:]
-            return tuple(handle(Listed([(element[k],) for element in chosen])) for k in range(len(chosen[0])))
+            elements = []
+            for one in chosen:
+                if isinstance(one, errors.OpError):
+                    raise one
+                elements.append(one)
+            return tuple(handle(Listed([(element[k],) for element in elements])) for k in range(len(elements[0])))
 
         return windowed
 

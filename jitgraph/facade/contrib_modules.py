@@ -64,12 +64,12 @@ CONTRIB_MODULES = {
         python.ops:bucketization_op,sparse_feature_cross_op,sparse_ops""",
     "learn": """
         python.learn.datasets:base,mnist,synthetic
-        python.learn:evaluable,experiment,export_strategy,graph_actions,learn_runner,metric_spec,models,monitors,trainable
+        python.learn:evaluable,experiment,export_strategy,graph_actions,learn_runner,metric_spec,models,monitors,run_config,trainable
         python.learn:basic_session_run_hooks,monitored_session,session_run_hook,summary_writer_cache
         python.learn.utils:gc,input_fn_utils,saved_model_export_utils
         python.learn.estimators:constants,dnn,dnn_linear_combined,dynamic_rnn_estimator,estimator,head,kmeans,linear
         python.learn.estimators:logistic_regressor,metric_key,model_fn,prediction_key,rnn_common,run_config,svm
-        python.learn.learn_io:generator_io,graph_io,numpy_io,pandas_io
+        python.learn.learn_io:data_feeder,generator_io,graph_io,numpy_io,pandas_io
         python.learn.ops:embeddings_ops,losses_ops,seq2seq_ops python.learn.preprocessing:categorical_vocabulary,text""",
     "legacy_seq2seq": "python.ops:seq2seq",
     "lookup": "lookup_ops",
@@ -129,6 +129,7 @@ CONTRIB_PLACES = {
     "contrib.tfprof.tfprof_logger": "profiler",
     "contrib.tpu.python.tpu.device_assignment": ":jitgraph.inner.later",
     "contrib.tpu.python.tpu.tpu_function": ":jitgraph.inner.tpu_function",
+    "contrib.image.python.ops.dense_image_warp": "contrib.image :jitgraph.contrib.image.warps",
     "contrib.framework.python.ops.audio_ops": "audio :jitgraph.ops.signal.audio :jitgraph.ops.signal.mfcc",
 } | {
     f"contrib.learn.python.learn.datasets{module}": f"contrib.learn.datasets{module}"
@@ -245,7 +246,8 @@ CONTRIB_PLACES = {
         }.items()},
     "contrib.learn.python.learn.estimators": "contrib.learn",
     "contrib.learn.python.learn.preprocessing": "contrib.learn.preprocessing",
-    "contrib.learn.python.learn.estimators.run_config": "contrib.learn :jitgraph.contrib.learn.configured",
+    **dict.fromkeys((f"contrib.learn.python.learn.{package}run_config" for package in ("", "estimators.")),
+                    "contrib.learn :jitgraph.contrib.learn.configured"),
     "contrib.learn.python.learn.estimators.model_fn": "contrib.learn :jitgraph.contrib.learn.model_ops",
     "contrib.learn.python.learn.estimators.estimator": "contrib.learn :jitgraph.contrib.learn.fitted",
     "contrib.learn.python.learn.estimators.head": """
@@ -264,8 +266,9 @@ CONTRIB_PLACES = {
     "contrib.learn.python.learn.evaluable": "contrib.learn",
     "contrib.learn.python.learn.trainable": "contrib.learn",
     "contrib.learn.python.learn.utils.gc": "contrib.learn.utils.gc",
-    **{f"contrib.learn.python.learn.learn_io{module}": "contrib.learn.io"
+    **{f"contrib.learn.python.learn.learn_io{module}": "contrib.learn.io :jitgraph.contrib.learn.table_inputs"
        for module in ("", ".generator_io", ".graph_io", ".numpy_io", ".pandas_io")},
+    "contrib.learn.python.learn.learn_io.data_feeder": ":jitgraph.contrib.learn.fed contrib.learn.io",
     "contrib.learn.python.learn.export_strategy": "contrib.learn",
     "contrib.learn.python.learn.utils.input_fn_utils": "contrib.learn.utils.input_fn_utils",
     "contrib.learn.python.learn.utils.saved_model_export_utils": """

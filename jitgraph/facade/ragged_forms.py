@@ -52,8 +52,11 @@ def opened(function: Callable, name: str) -> Callable:
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         ragged = sys.modules.get("jitgraph.ragged.ragged_tensor")
-        if ragged is None or not any(_holds(one, ragged.RaggedTensor) for one in (*args, *kwargs.values())):
+        if ragged is None or not any(_holds(one, (ragged.RaggedTensor, ragged.RaggedTensorValue))
+                                     for one in (*args, *kwargs.values())):
             return function(*args, **kwargs)
+        args = tuple(_as_tensor(one, ragged) for one in args)
+        kwargs = {key: _as_tensor(one, ragged) for key, one in kwargs.items()}
         form = getattr(importlib.import_module(f"jitgraph.ragged.{module}"), attribute)
         if kind is not None:
             return _reduced(form, kind, *args, **kwargs)
@@ -67,5 +70,12 @@ def _reduced(form: Callable, kind: str, input_tensor: Any, axis: Any = None, kee
     return form(kind, input_tensor, reduction_indices if axis is None else axis, keep_dims if keepdims is None else keepdims)
 
 
-def _holds(value: Any, cls: type) -> bool:
+def _as_tensor(value: Any, ragged: Any) -> Any:
+    """A value of a ragged tensor, alone or in a list, as the tensor."""
+    if isinstance(value, (list, tuple)):
+        return [_as_tensor(one, ragged) for one in value] if _holds(value, ragged.RaggedTensorValue) else value
+    return ragged.as_ragged(value) if isinstance(value, ragged.RaggedTensorValue) else value
+
+
+def _holds(value: Any, cls: Any) -> bool:
     return isinstance(value, cls) or isinstance(value, (list, tuple)) and any(isinstance(one, cls) for one in value)

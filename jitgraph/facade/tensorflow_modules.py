@@ -7,6 +7,8 @@ in the places listed here, in order, and last in the public names.
 A place is a public namespace (`nn`, `train`), or, with a colon before it, a module of this project (`:jitgraph.declare.op`).
 """
 
+from collections.abc import Iterable
+
 from jitgraph.facade import contrib_modules
 
 PYTHON_MODULES: dict[str, dict[str, str]] = {
@@ -174,7 +176,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "data_flow_ops": "queue contrib.staging :jitgraph.resources.barriers raw_ops",
         "distributions": "distributions",
         **{
-            f"distributions.{name}": "distributions"
+            f"distributions.{name}": "distributions contrib.distributions"
             for name in """
                 bernoulli beta categorical dirichlet dirichlet_multinomial distribution distributions exponential gamma laplace
                 multinomial normal student_t uniform""".split()
@@ -327,8 +329,13 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
             builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants
             signature_def_utils signature_def_utils_impl tag_constants utils utils_impl
         """.split()
-    } | {"simple_save": "saved_model", "save": ":jitgraph.saved_model.object_saver",
+    } | {"loader_impl": "saved_model.loader saved_model :jitgraph.saved_model.loader",
+         "simple_save": "saved_model", "save": ":jitgraph.saved_model.object_saver",
          "load": ":jitgraph.inner.saved_model",
+         "model_utils": "estimator.export",
+         "model_utils.export_output": "estimator.export :jitgraph.estimator.export_outputs",
+         "model_utils.export_utils": "estimator.export :jitgraph.estimator.receivers :jitgraph.estimator.export_outputs",
+         "model_utils.mode_keys": "estimator",
          "nested_structure_coder": ":jitgraph.saved_model.structured_values"},
     "summary": {
         "summary": "summary",
@@ -427,6 +434,9 @@ SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "c
 CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
 """Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
 
+HIDDEN_BY_FUNCTIONS = ("contrib.framework.python.ops.arg_scope",)
+"""Modules whose package holds a function of the same name, and gives that to `from package import name`."""
+
 CORE_PLACES = "train summary profiler :jitgraph.protobuf.messages"
 
 
@@ -456,6 +466,19 @@ def places(dotted: str) -> str | None:
     if first == "contrib" and rest and ".".join(rest[1:]) in contrib_modules.inner_modules(rest[0]):
         return contrib_modules.CONTRIB_PLACES.get(dotted, f"contrib.{rest[0]}")
     return None
+
+
+def modules_in(dotted: str) -> set[str]:
+    """The names of the inner modules and packages directly in the inner package `dotted`."""
+    first, _, inner = dotted.partition(".")
+    group, _, inner = inner.partition(".")
+    listed: Iterable[str] = ()
+    if first == "python":
+        listed = PYTHON_MODULES.get(group, ()) if group else PYTHON_MODULES
+    elif first == "contrib":
+        listed = contrib_modules.inner_modules(group)
+    start = inner + "." if inner else ""
+    return {name.removeprefix(start).partition(".")[0] for name in listed if name.startswith(start)}
 
 
 def public(dotted: str) -> str:

@@ -114,6 +114,10 @@ class CompositeTensor(TensorLike):
         """One like this, made of others."""
         raise NotImplementedError
 
+    def _shapes_of_parts(self, shape: Any) -> list:
+        """The shapes, innermost parts first, that the tensors of one like this have if it has `shape`; None for an unknown one."""
+        raise NotImplementedError
+
     def _value(self, parts: list) -> Any:
         """What a run gives for it, from what it gives for the parts."""
         raise NotImplementedError

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from jitgraph.graph.default_graph import get_default_graph
+from jitgraph.graph.python_numbers import number_of
 
 DEFAULT_GRAPH_SEED = 87654321
 _MAXIMUM = 2 ** 31 - 1
@@ -30,5 +31,5 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
         pair = DEFAULT_GRAPH_SEED, op_seed
     else:
         return None, None
-    first, second = int(pair[0]) % _MAXIMUM, int(pair[1]) % _MAXIMUM
+    first, second = (int(number_of(seed)) % _MAXIMUM for seed in pair)
     return (0, _MAXIMUM) if (first, second) == (0, 0) else (first, second)

@@ -247,7 +247,7 @@ def reduce_shape(shape: Shape, axes: Any, keep_dims: bool, axes_shape: Shape = N
 
 def one_axis_removed(c: Any) -> Shape:
     """Input 0 without the axis in input 1 (``ArgMax``)."""
-    shape, axis = c.shapes[0], c.constant(1)
+    shape, axis = c.shapes[0], scalar_constant(c, 1, "dimension")
     if shape is None:
         return None
     if not known(axis):

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from jitgraph.graph.python_numbers import number_of
+
 _behavior = {"plain_sizes": False}
 
 
@@ -49,6 +51,7 @@ class Dimension:
             return
         if hasattr(value, "as_datatype_enum"):
             raise TypeError(f"Cannot convert {value} to Dimension")
+        value = number_of(value)
         self._value = int(value)
         if not isinstance(value, (str, bytes)) and self._value != value:
             raise ValueError(f"Ambiguous dimension: {value}")

@@ -72,10 +72,18 @@ def conv_output_length(input_length: int | None, filter_size: int, padding: str,
     return (input_length + lost + stride - 1) // stride
 
 
-def deconv_output_length(input_length: Any, filter_size: int, padding: str, stride: int) -> Any:
-    """The size along an axis whose windows number `input_length` (a number, a tensor or None)."""
+def deconv_output_length(input_length: Any, filter_size: int, padding: str, stride: int,
+                         output_padding: int | None = None) -> Any:
+    """The size along an axis whose windows number `input_length` (a number, a tensor or None).
+
+    Windows leave it open by less than `stride`: `output_padding` says by how much it is more than the least, None takes the most
+    for "valid" and "same".
+    """
     if input_length is None:
         return None
+    if output_padding is not None:
+        cut = {"same": filter_size // 2, "valid": 0, "full": filter_size - 1}[padding]
+        return (input_length - 1) * stride + filter_size - 2 * cut + output_padding
     length = input_length * stride
     if padding == "full":
         return length - (stride + filter_size - 2)

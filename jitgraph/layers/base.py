@@ -21,6 +21,7 @@ from jitgraph.graph.scopes import get_collection_ref, init_scope, name_scope
 from jitgraph.graph.stack import get_default_session
 from jitgraph.graph.tensor import Tensor
 from jitgraph.layers import keras_style
+from jitgraph.layers.config import config_of, has_fields
 from jitgraph.layers.input_spec import InputSpec, check_inputs
 from jitgraph.layers.reachability import depends
 from jitgraph.ops.arrays.shape import shape as shape_of
@@ -325,8 +326,15 @@ class Layer:
         return [(name, one) for name, one in self._weights_by_name.items() if isinstance(one, Variable)]
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments ``name``, ``trainable`` and ``dtype``."""
-        return {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+        """The arguments it was made with, as plain data: ``name``, ``trainable``, ``dtype`` and those of ready layers.
+
+        Raises NotImplementedError for an own layer with other arguments that does not override this.
+        """
+        config = {"name": self.name, "trainable": self.trainable, "dtype": self.dtype}
+        if type(self).get_config is Layer.get_config and not has_fields(self):
+            if set(inspect.getfullargspec(type(self).__init__).args[1:]) - {*config, "dynamic"}:
+                raise NotImplementedError("Layers with arguments in `__init__` must override `get_config`.")
+        return config | config_of(self)
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:

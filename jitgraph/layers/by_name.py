@@ -6,12 +6,16 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph.layers.config import class_and_config
+from jitgraph.ops.elementwise.clip import clip_by_value
+from jitgraph.ops.elementwise.elementary import exp
 from jitgraph.variables.variable_initializers import ones_initializer, zeros_initializer
 
 ZEROS, ONES = zeros_initializer(), ones_initializer()
 """What biases, and what scales begin with unless a layer is told otherwise."""
 
 _INITIALIZERS = "jitgraph.variables.variable_initializers"
+_PENALTIES = "jitgraph.layers.weight_penalties"
 INITIALIZERS: dict[str, tuple[str, dict[str, Any]]] = {
     "zeros": ("zeros_initializer", {}), "zero": ("zeros_initializer", {}), "Zeros": ("zeros_initializer", {}),
     "ones": ("ones_initializer", {}), "one": ("ones_initializer", {}), "Ones": ("ones_initializer", {}),
@@ -33,14 +37,30 @@ ACTIVATIONS: dict[str, str] = {
     "relu": "jitgraph.ops.elementwise.activation:relu", "elu": "jitgraph.ops.elementwise.activation:elu",
     "selu": "jitgraph.ops.elementwise.activation:selu", "softplus": "jitgraph.ops.elementwise.activation:softplus",
     "softsign": "jitgraph.ops.elementwise.activation:softsign",
-    "sigmoid": "jitgraph.ops.elementwise.elementary:sigmoid", "exponential": "jitgraph.ops.elementwise.elementary:exp",
+    "sigmoid": "jitgraph.ops.elementwise.elementary:sigmoid", "exponential": "jitgraph.layers.by_name:exponential",
     "tanh": "jitgraph.ops.elementwise.composite_values:tanh", "softmax": "jitgraph.ops.nn.softmax:softmax",
-    "linear": "jitgraph.ops.arrays.identity:identity",
+    "linear": "jitgraph.layers.by_name:linear",
+    "hard_sigmoid": "jitgraph.layers.by_name:hard_sigmoid",
 }
 
 
+def linear(x: Any) -> Any:
+    """`x` itself: no node."""
+    return x
+
+
+def exponential(x: Any) -> Any:
+    """exp(x)."""
+    return exp(x)
+
+
+def hard_sigmoid(x: Any) -> Any:
+    """0.2 x + 0.5, no less than 0 and no more than 1."""
+    return clip_by_value(x * 0.2 + 0.5, 0.0, 1.0)
+
+
 def initializer_of(given: Any) -> Any:
-    """The initializer that `given` (None, a function, an initializer, its class or its name) stands for.
+    """The initializer that `given` stands for: None, a function, an initializer, its class, its name, or what ``described`` wrote.
 
     Raises ValueError for an unknown name, TypeError or ValueError for anything else.
     """
@@ -49,11 +69,22 @@ def initializer_of(given: Any) -> Any:
             raise ValueError(f"Unknown initializer: {given}; known are {', '.join(INITIALIZERS)}")
         name, arguments = INITIALIZERS[given]
         return getattr(importlib.import_module(_INITIALIZERS), name)(**arguments)
+    if isinstance(given, dict):
+        name, config = class_and_config(given)
+        return _class_of("initializer", name).from_config(config)
     if inspect.isclass(given):
         return given()
     if given is None or callable(given):
         return given
     raise ValueError(f"Could not interpret initializer identifier: {given}")
+
+
+def _class_of(kind: str, name: str) -> Any:
+    """The class of initializers or regularizers of that name.  Raises ValueError for others."""
+    found = getattr(importlib.import_module(_INITIALIZERS if kind == "initializer" else _PENALTIES), name, None)
+    if not hasattr(found, "from_config"):
+        raise ValueError(f"Unknown {kind}: {name}")
+    return found
 
 
 def activation_of(given: Any) -> Callable | None:
@@ -70,28 +101,19 @@ def activation_of(given: Any) -> Callable | None:
 
 
 def regularizer_of(given: Any) -> Callable | None:
-    """The function that `given` (None, a function, "l1", "l2" or "l1_l2") stands for.  Raises ValueError for others."""
+    """The function that `given` (None, a function, "l1", "l2", "l1_l2" or what ``described`` wrote) stands for.
+
+    Raises ValueError for others.
+    """
     if isinstance(given, str):
         if given not in ("l1", "l2", "l1_l2"):
             raise ValueError(f"Unknown regularizer: {given}; known are l1, l2 and l1_l2")
-        return _penalty(0.01 if "l1" in given else 0.0, 0.01 if "l2" in given else 0.0)
+        penalty: Callable = getattr(importlib.import_module(_PENALTIES), given)()
+        return penalty
+    if isinstance(given, dict):
+        name, config = class_and_config(given)
+        made: Callable = _class_of("regularizer", name).from_config(config)
+        return made
     if given is None or callable(given):
         return given
     raise ValueError(f"Could not interpret regularizer identifier: {given}")
-
-
-def _penalty(l1: float, l2: float) -> Callable:
-    """l1 times the sum of the magnitudes and l2 times that of the squares."""
-    def penalty(weights: Any) -> Any:
-        from jitgraph.ops.elementwise.arithmetic import abs as absolute
-        from jitgraph.ops.elementwise.composite_values import square
-        from jitgraph.ops.reduce.reductions import reduce_sum
-
-        total: Any = 0.0
-        if l1:
-            total += reduce_sum(l1 * absolute(weights))
-        if l2:
-            total += reduce_sum(l2 * square(weights))
-        return total
-
-    return penalty

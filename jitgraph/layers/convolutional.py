@@ -37,6 +37,10 @@ class _Conv(Layer):
     """
 
     rank: int
+    _config_fields: tuple[str, ...] = (
+        "filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate", "activation", "use_bias",
+        "kernel_initializer", "bias_initializer", "kernel_regularizer", "bias_regularizer", "activity_regularizer",
+        "kernel_constraint", "bias_constraint")
 
     def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  data_format: str | None = "channels_last", dilation_rate: Any = 1, activation: Any = None,

@@ -9,6 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import as_dtype
+from jitgraph.graph.python_numbers import number_of
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.layers.arguments import normalize_data_format, smart_cond
 from jitgraph.layers.base import Layer
@@ -36,12 +37,16 @@ class Dense(Layer):
     Raises ValueError if the last axis of the inputs is unknown, TypeError for a dtype that is no float.
     """
 
+    _config_fields: tuple[str, ...] = (
+        "units", "activation", "use_bias", "kernel_initializer", "bias_initializer", "kernel_regularizer", "bias_regularizer",
+        "activity_regularizer", "kernel_constraint", "bias_constraint")
+
     def __init__(self, units: int, activation: Any = None, use_bias: bool = True, kernel_initializer: Any = None,
                  bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
                  bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
                  bias_constraint: Any = None, trainable: bool = True, name: str | None = None, **kwargs: Any):
         super().__init__(trainable=trainable, name=name, activity_regularizer=regularizer_of(activity_regularizer), **kwargs)
-        self.units = int(units)
+        self.units = int(number_of(units))
         self.activation = activation_of(activation)
         self.use_bias = use_bias
         self.kernel_initializer = initializer_of(kernel_initializer)
@@ -102,6 +107,8 @@ class Dropout(Layer):
     `noise_shape`: the shape of what is drawn, broadcast over the inputs (None in it: the size of the inputs).
     """
 
+    _config_fields: tuple[str, ...] = ("rate", "noise_shape", "seed")
+
     def __init__(self, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, name: str | None = None, **kwargs: Any):
         super().__init__(name=name, **kwargs)
         self.rate = rate
@@ -132,6 +139,8 @@ class Flatten(Layer):
 
     With `data_format` "channels_first", the axis of channels becomes the last before.
     """
+
+    _config_fields: tuple[str, ...] = ("data_format",)
 
     def __init__(self, data_format: str | None = None, **kwargs: Any):
         super().__init__(**kwargs)

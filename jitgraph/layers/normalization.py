@@ -41,6 +41,10 @@ class BatchNormalization(Layer):
     for inputs of unknown rank or number of channels, and for arguments that exclude each other.
     """
 
+    _config_fields: tuple[str, ...] = (
+        "axis", "momentum", "epsilon", "center", "scale", "beta_initializer", "gamma_initializer", "moving_mean_initializer",
+        "moving_variance_initializer", "beta_regularizer", "gamma_regularizer", "beta_constraint", "gamma_constraint")
+
     def __init__(self, axis: Any = -1, momentum: float = 0.99, epsilon: float = 1e-3, center: bool = True, scale: bool = True,
                  beta_initializer: Any = ZEROS, gamma_initializer: Any = ONES,
                  moving_mean_initializer: Any = ZEROS, moving_variance_initializer: Any = ONES,
@@ -78,6 +82,11 @@ class BatchNormalization(Layer):
                 raise ValueError(f"renorm_clipping {clipping} contains keys not in ['rmax', 'rmin', 'dmax']")
             self.renorm_clipping = clipping
             self.renorm_momentum = renorm_momentum
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments it was made with, as plain data; those of `renorm` where it holds."""
+        renorm = ("renorm", "renorm_clipping", "renorm_momentum") if self.renorm else ()
+        return super().get_config() | {field: getattr(self, field) for field in renorm}
 
     # -- variables ----------------------------------------------------------------------------------------------------
 

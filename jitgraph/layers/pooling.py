@@ -31,6 +31,7 @@ class _Pooling(Layer):
 
     rank: int
     pool_function: Callable
+    _config_fields: tuple[str, ...] = ("pool_size", "padding", "strides", "data_format")
 
     def __init__(self, pool_size: Any, strides: Any, padding: str = "valid", data_format: str | None = "channels_last",
                  name: str | None = None, **kwargs: Any):

@@ -20,6 +20,10 @@ class _SeparableConv(_Conv):
     convolution of the same rank, and so are the errors.
     """
 
+    _config_fields: tuple[str, ...] = (
+        "depth_multiplier", "depthwise_initializer", "pointwise_initializer", "depthwise_regularizer", "pointwise_regularizer",
+        "depthwise_constraint", "pointwise_constraint")
+
     def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  data_format: str | None = "channels_last", dilation_rate: Any = 1, depth_multiplier: int = 1,
                  activation: Any = None, use_bias: bool = True, depthwise_initializer: Any = None,
@@ -27,6 +31,7 @@ class _SeparableConv(_Conv):
                  depthwise_regularizer: Any = None, pointwise_regularizer: Any = None, bias_regularizer: Any = None,
                  activity_regularizer: Any = None, depthwise_constraint: Any = None, pointwise_constraint: Any = None,
                  bias_constraint: Any = None, trainable: bool = True, name: str | None = None, **kwargs: Any):
+        kwargs.setdefault("kernel_initializer", "glorot_uniform")       # no variable has it, but TensorFlow writes it
         super().__init__(filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
                          bias_initializer=bias_initializer, bias_regularizer=bias_regularizer,
                          activity_regularizer=activity_regularizer, bias_constraint=bias_constraint, trainable=trainable,

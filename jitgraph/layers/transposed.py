@@ -5,7 +5,7 @@ from typing import Any
 
 from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.shapes import TensorShape
-from jitgraph.layers.arguments import convert_data_format, deconv_output_length, spatial_axes
+from jitgraph.layers.arguments import convert_data_format, deconv_output_length, normalize_tuple, spatial_axes
 from jitgraph.layers.by_name import ZEROS
 from jitgraph.layers.convolutional import _Conv
 from jitgraph.layers.functional import functional
@@ -20,17 +20,34 @@ class _ConvTranspose(_Conv):
 
     Variables: ``kernel`` [*kernel_size, filters, channels], ``bias`` [filters] with `use_bias`.  A spatial axis becomes `strides`
     times as long, with `padding` "valid" longer by what the window exceeds its stride.  The arguments are those of the
-    convolution of the same rank, without dilation, and so are the errors.
+    convolution of the same rank, without dilation, and so are the errors.  The keyword `output_padding`, one number or one per
+    axis, each less than the stride, says how much longer the outputs are than the least that have these windows.
     """
+
+    _config_fields: tuple[str, ...] = ("output_padding",)
 
     def __init__(self, filters: int, kernel_size: Any, strides: Any = 1, padding: str = "valid",
                  data_format: str | None = "channels_last", activation: Any = None, use_bias: bool = True,
                  kernel_initializer: Any = None, bias_initializer: Any = ZEROS, kernel_regularizer: Any = None,
                  bias_regularizer: Any = None, activity_regularizer: Any = None, kernel_constraint: Any = None,
                  bias_constraint: Any = None, trainable: bool = True, name: str | None = None, **kwargs: Any):
-        super().__init__(filters, kernel_size, strides, padding, data_format, 1, activation, use_bias, kernel_initializer,
+        output_padding = kwargs.pop("output_padding", None)
+        dilation = kwargs.pop("dilation_rate", 1)
+        super().__init__(filters, kernel_size, strides, padding, data_format, dilation, activation, use_bias, kernel_initializer,
                          bias_initializer, kernel_regularizer, bias_regularizer, activity_regularizer, kernel_constraint,
                          bias_constraint, trainable, name, **kwargs)
+        if any(rate != 1 for rate in self.dilation_rate):
+            raise ValueError(f"Layer {self.name} has no dilation_rate but 1: tf.nn.atrous_conv2d_transpose dilates.")
+        self.output_padding = output_padding
+        if output_padding is not None:
+            self.output_padding = normalize_tuple(output_padding, self.rank, "output_padding")
+            if any(stride <= more for stride, more in zip(self.strides, self.output_padding)):
+                raise ValueError(f"Stride {self.strides} must be greater than output padding {self.output_padding}")
+
+    def _longer(self, size: Any, k: int) -> Any:
+        """The size of spatial axis `k` of the outputs, from that of the inputs."""
+        return deconv_output_length(size, self.kernel_size[k], self.padding, self.strides[k],
+                                    None if self.output_padding is None else self.output_padding[k])
 
     def build(self, input_shape: Any) -> None:
         """Makes ``kernel`` and ``bias``."""
@@ -48,8 +65,7 @@ class _ConvTranspose(_Conv):
         sizes = shape_of(inputs)
         axes = spatial_axes(self.data_format, self.rank)
         batch, *spatial = [sizes[axis] for axis in [0, *axes]]
-        longer = [deconv_output_length(size, self.kernel_size[k], self.padding, self.strides[k])
-                  for k, size in enumerate(spatial)]
+        longer = [self._longer(size, k) for k, size in enumerate(spatial)]
         last = self.data_format == "channels_last"
         count_nodes(4 if self.rank == 2 else 0)         # TensorFlow reads the batch size once more
         transposed = getattr(convolution_functions, f"conv{self.rank}d_transpose")
@@ -65,7 +81,7 @@ class _ConvTranspose(_Conv):
         """[batch, the longer spatial axes, filters], channels where `data_format` says."""
         sizes = TensorShape(input_shape).as_list()
         for k, axis in enumerate(spatial_axes(self.data_format, self.rank)):
-            sizes[axis] = deconv_output_length(sizes[axis], self.kernel_size[k], self.padding, self.strides[k])
+            sizes[axis] = self._longer(sizes[axis], k)
         sizes[-1 if self.data_format == "channels_last" else 1] = self.filters
         return TensorShape(sizes)
 
@@ -78,6 +94,10 @@ class Conv2DTranspose(_ConvTranspose):
 class Conv3DTranspose(_ConvTranspose):
     __doc__ = f"Transposed convolution over three axes: [batch, depth, height, width, channels].\n\n    {_ConvTranspose.__doc__}"
     rank = 3
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments it was made with, as plain data."""
+        return {key: value for key, value in super().get_config().items() if key != "dilation_rate"}
 
 
 conv2d_transpose = functional(Conv2DTranspose, "conv2d_transpose")

@@ -9,11 +9,20 @@ from jitgraph.ragged.functions import map_flat_values
 from jitgraph.ragged.ragged_tensor import RaggedTensor, as_ragged, with_equal_splits_dtypes
 
 
-def of_one(function: Callable, x: Any, *args: Any, **kwargs: Any) -> Any:
-    """The function of each element of the first argument."""
-    if isinstance(x, (list, tuple)):
-        return map_flat_values(lambda *flat: function(list(flat), *args, **kwargs), *x)
-    return map_flat_values(lambda flat: function(flat, *args, **kwargs), x)
+def of_one(function: Callable, *args: Any, **kwargs: Any) -> Any:
+    """The function of each element of the first argument, or of the ragged one that a keyword gives."""
+    if args:
+        x, args = args[0], args[1:]
+        called = lambda flat: function(flat, *args, **kwargs)
+    else:
+        key = next(key for key, value in kwargs.items() if _has_rows(value))
+        x = kwargs.pop(key)
+        called = lambda flat: function(**{key: flat}, **kwargs)
+    return map_flat_values(lambda *flat: called(list(flat)), *x) if isinstance(x, (list, tuple)) else map_flat_values(called, x)
+
+
+def _has_rows(value: Any) -> bool:
+    return isinstance(value, RaggedTensor) or isinstance(value, (list, tuple)) and any(map(_has_rows, value))
 
 
 def of_two(function: Callable, x: Any, y: Any, *args: Any, **kwargs: Any) -> Any:

@@ -59,6 +59,11 @@ class RaggedTensor(CompositeTensor):
     def _with_parts(self, parts: list) -> RaggedTensor:
         return RaggedTensor(parts[0], parts[1], internal=True)
 
+    def _shapes_of_parts(self, shape: Any) -> list:
+        inner = None if shape is None else (None, *shape[2:])
+        values = self._values._shapes_of_parts(inner) if isinstance(self._values, RaggedTensor) else [inner]
+        return [*values, (None if shape is None or shape[0] is None else shape[0] + 1,)]
+
     def _value(self, parts: list) -> RaggedTensorValue:
         return RaggedTensorValue(*parts)
 

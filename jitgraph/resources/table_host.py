@@ -103,11 +103,14 @@ class StaticTable(Table):
     def initialize(self, keys: np.ndarray, values: np.ndarray) -> None:
         """Fills the table, if it is not filled already.
 
-        Raises FailedPreconditionError if two entries of a key differ.
+        Raises FailedPreconditionError if two entries of a key differ, InvalidArgumentError if there are none.
         """
         if len(keys) != len(values):
             raise errors.InvalidArgumentError(None, None, f"Keys and values must have the same size {len(keys)} vs "
                                                           f"{len(values)}")
+        if not len(keys):
+            raise errors.InvalidArgumentError(None, None, "keys and values cannot be empty tensors. Give the table at least one "
+                                                          "entry, or use a mutable table, which may be empty.")
         entries: dict[Any, Any] = {}
         for key, value in zip(self.keys_of(keys), values.tolist()):
             if entries.setdefault(key, value) != value:

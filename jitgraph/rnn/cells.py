@@ -41,6 +41,7 @@ class RNNCell(Layer):
     """
 
     _own_scope: variable_scope | None = None
+    _config_fields: tuple[str, ...] = ()
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:  # type: ignore[override]
         """(outputs, next state) for `inputs` [batch, ...] and `state`, a tensor or structure of them as ``state_size`` says."""
@@ -141,6 +142,8 @@ class BasicRNNCell(SizedByUnits, LayerRNNCell):
     Raises ValueError for inputs that are not of rank 2, not floating, or of unknown depth.
     """
 
+    _config_fields: tuple[str, ...] = ("num_units", "activation", "reuse")
+
     def __init__(self, num_units: int, activation: Any = None, reuse: Any = None, name: str | None = None, dtype: Any = None,
                  **kwargs: Any):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -170,6 +173,8 @@ class GRUCell(SizedByUnits, LayerRNNCell):
     Variables: ``gates/kernel`` and ``gates/bias`` (ones: gates begin open), ``candidate/kernel`` and ``candidate/bias``.
     Raises ValueError for inputs that are not of rank 2, not floating, or of unknown depth.
     """
+
+    _config_fields: tuple[str, ...] = ("num_units", "kernel_initializer", "bias_initializer", "activation", "reuse")
 
     def __init__(self, num_units: int, activation: Any = None, reuse: Any = None, kernel_initializer: Any = None,
                  bias_initializer: Any = None, name: str | None = None, dtype: Any = None, **kwargs: Any):
@@ -217,6 +222,8 @@ class BasicLSTMCell(SizedByMemory, LayerRNNCell):
     ``state_is_tuple=False``.  Raises ValueError for inputs that are not of rank 2, not floating, or of unknown depth.
     """
 
+    _config_fields: tuple[str, ...] = ("num_units", "forget_bias", "state_is_tuple", "activation", "reuse")
+
     def __init__(self, num_units: int, forget_bias: float = 1.0, state_is_tuple: bool = True, activation: Any = None,
                  reuse: Any = None, name: str | None = None, dtype: Any = None, **kwargs: Any):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
@@ -257,6 +264,10 @@ class LSTMCell(SizedByMemory, LayerRNNCell):
     is that of all but the bias; `num_unit_shards` and `num_proj_shards` part kernels.  The state is an LSTMStateTuple, or
     [batch, units + outputs] with ``state_is_tuple=False``.  Raises ValueError as ``BasicLSTMCell`` does.
     """
+
+    _config_fields: tuple[str, ...] = (
+        "num_units", "use_peepholes", "cell_clip", "initializer", "num_proj", "proj_clip", "num_unit_shards", "num_proj_shards",
+        "forget_bias", "state_is_tuple", "activation", "reuse")
 
     def __init__(self, num_units: int, use_peepholes: bool = False, cell_clip: float | None = None, initializer: Any = None,
                  num_proj: int | None = None, proj_clip: float | None = None, num_unit_shards: int | None = None,

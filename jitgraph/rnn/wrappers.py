@@ -13,6 +13,7 @@ from jitgraph.graph.scopes import device as device_scope
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
+from jitgraph.layers.config import function_config, function_from_config
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.elementwise.arithmetic import div
 from jitgraph.ops.elementwise.elementary import floor
@@ -22,9 +23,13 @@ from jitgraph.rnn.cells import LSTMStateTuple, RNNCell
 from jitgraph.rnn.states import assert_like_rnncell
 from jitgraph.tensor_arrays.tensor_array import TensorArray
 
+_RESIDUAL_MODULE = "residule_fn_module"        # as TensorFlow spells it
+
 
 class _Wrapper(RNNCell):
     """A cell around another, whose sizes and variables are those of the other."""
+
+    _config_fields: tuple[str, ...] = ("cell",)
 
     def __init__(self, cell: Any, **kwargs: Any):
         super().__init__(**kwargs)
@@ -37,6 +42,14 @@ class _Wrapper(RNNCell):
 
     def _call_wrapped_cell(self, inputs: Any, state: Any, cell_call_fn: Callable, **kwargs: Any) -> Any:
         raise NotImplementedError
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """The wrapper with these arguments.  Raises ValueError unless "cell" among them is a cell itself."""
+        if not isinstance(config["cell"], RNNCell):
+            raise ValueError("RNNCellWrapper cannot reconstruct the wrapped cell. Please overwrite the cell in the config with a "
+                             "RNNCell instance.")
+        return cls(**config)
 
     @property
     def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
@@ -102,6 +115,9 @@ class DropoutWrapper(_Wrapper):
     outside of [0, 1], TypeError for a visitor that is no function.
     """
 
+    _config_fields: tuple[str, ...] = ("input_keep_prob", "output_keep_prob", "state_keep_prob", "variational_recurrent",
+                                       "input_size", "seed")
+
     def __init__(self, cell: Any, input_keep_prob: Any = 1.0, output_keep_prob: Any = 1.0, state_keep_prob: Any = 1.0,
                  variational_recurrent: bool = False, input_size: Any = None, dtype: Any = None, seed: int | None = None,
                  dropout_state_filter_visitor: Callable | None = None, **kwargs: Any):
@@ -121,6 +137,18 @@ class DropoutWrapper(_Wrapper):
         self._recurrent_output_noise: Any = None
         if variational_recurrent:
             self._draw_noise(dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments it was made with, as plain data."""
+        visitor = None if self._dropout_state_filter is _keeps_memory else self._dropout_state_filter
+        return super().get_config() | function_config("dropout_fn", visitor, "dropout_fn_module")
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """The wrapper with these arguments.  Raises ValueError unless "cell" among them is a cell itself."""
+        config = dict(config)
+        visitor = function_from_config(config, "dropout_fn", "dropout_fn_module")
+        return super().from_config(config if visitor is None else config | {"dropout_state_filter_visitor": visitor})
 
     def _draw_noise(self, dtype: Any) -> None:
         """Draws once what all steps drop by."""
@@ -196,6 +224,16 @@ class ResidualWrapper(_Wrapper):
         super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn
 
+    def get_config(self) -> dict[str, Any]:
+        """The arguments it was made with, as plain data."""
+        return super().get_config() | function_config("residual_fn", self._residual_fn, _RESIDUAL_MODULE)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """The wrapper with these arguments.  Raises ValueError unless "cell" among them is a cell itself."""
+        config = dict(config)
+        return super().from_config(config | {"residual_fn": function_from_config(config, "residual_fn", _RESIDUAL_MODULE)})
+
     def _call_wrapped_cell(self, inputs: Any, state: Any, cell_call_fn: Callable, **kwargs: Any) -> Any:
         outputs, following = cell_call_fn(inputs, state, **kwargs)
         return (self._residual_fn or _sums)(inputs, outputs), following
@@ -209,6 +247,8 @@ def _sums(inputs: Any, outputs: Any) -> Any:
 
 class DeviceWrapper(_Wrapper):
     """A cell whose nodes are put on a device."""
+
+    _config_fields: tuple[str, ...] = ("device",)
 
     def __init__(self, cell: Any, device: Any, **kwargs: Any):
         super().__init__(cell, **kwargs)

@@ -9,7 +9,9 @@ from google.protobuf.message import DecodeError
 
 from jitgraph.app import logs
 from jitgraph.formats.checkpoint import path_string
+from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.scope_names import prepend_name_scope
+from jitgraph.graph.scopes import get_collection
 from jitgraph.protobuf import messages
 from jitgraph.saved_model import constants
 from jitgraph.train.saver import import_meta_graph_with_return_elements
@@ -53,19 +55,70 @@ def load(sess: Any, tags: Any, export_dir: Any, import_scope: str | None = None,
     Returns the MetaGraphDef, whose ``signature_def`` names the inputs and outputs.
     Raises OSError if there is no SavedModel, RuntimeError if none of its MetaGraphs has these tags.
     """
-    folder = path_string(export_dir)
-    meta = meta_graph_with_tags(parse_saved_model(folder), tags)
-    with sess.graph.as_default():
-        saver, _ = import_meta_graph_with_return_elements(meta, import_scope=import_scope, **saver_kwargs)
-        variables = os.path.join(folder, constants.VARIABLES_DIRECTORY)
-        if saver is None or not os.path.isdir(variables):
+    return SavedModelLoader(export_dir).load(sess, tags, import_scope, **saver_kwargs)
+
+
+class SavedModelLoader:
+    """The steps of ``load`` by themselves.  Raises OSError if `export_dir` holds no SavedModel."""
+
+    def __init__(self, export_dir: Any):
+        self._folder = path_string(export_dir)
+        self._saved_model = parse_saved_model(self._folder)
+
+    @property
+    def export_dir(self) -> str:
+        """The folder."""
+        return self._folder
+
+    @property
+    def saved_model(self) -> Any:
+        """The SavedModel message."""
+        return self._saved_model
+
+    @property
+    def variables_path(self) -> str:
+        """The prefix of the checkpoint."""
+        return os.path.join(self._folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+
+    def get_meta_graph_def_from_tags(self, tags: Any) -> Any:
+        """The MetaGraphDef with exactly these tags.  Raises RuntimeError if there is none."""
+        return meta_graph_with_tags(self._saved_model, tags)
+
+    def load_graph(self, graph: Any, tags: Any, import_scope: str | None = None, **saver_kwargs: Any) -> tuple[Any, Any]:
+        """(saver, the tensors of the argument ``return_elements``) after adding the nodes of a MetaGraph to `graph`."""
+        meta = self.get_meta_graph_def_from_tags(tags)
+        with graph.as_default():
+            return import_meta_graph_with_return_elements(meta, import_scope=import_scope, **saver_kwargs)
+
+    def restore_variables(self, sess: Any, saver: Any, import_scope: str | None = None) -> None:
+        """Restores the variables by `saver`, if there are any.  Raises ValueError for variables without a saver."""
+        with sess.graph.as_default():
+            if saver is not None and os.path.isdir(os.path.dirname(self.variables_path)):
+                saver.restore(sess, self.variables_path)
+                return
+            saveable = get_collection(GraphKeys.GLOBAL_VARIABLES, import_scope)
+            if saver is None and saveable:
+                raise ValueError(f"There are variables, such as {saveable[0].name}, but the SavedModel has no saver for them.")
             logs.info("The specified SavedModel has no variables; no checkpoints were restored.")
-        else:
-            saver.restore(sess, os.path.join(variables, constants.VARIABLES_FILENAME))
-        main = main_op_of(sess.graph, meta, import_scope)
-        if main is not None:
-            sess.run(main, _asset_feeds(sess.graph, meta, folder, import_scope))
-    return meta
+
+    def run_init_ops(self, sess: Any, tags: Any, import_scope: str | None = None) -> None:
+        """Runs what a MetaGraph asks to be run once."""
+        meta = self.get_meta_graph_def_from_tags(tags)
+        with sess.graph.as_default():
+            main = main_op_of(sess.graph, meta, import_scope)
+            if main is not None:
+                sess.run(main, _asset_feeds(sess.graph, meta, self._folder, import_scope))
+
+    def load(self, sess: Any, tags: Any, import_scope: str | None = None, **saver_kwargs: Any) -> Any:
+        """All of it; gives the MetaGraphDef."""
+        with sess.graph.as_default():
+            saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
+            if saver is None:
+                logs.info("The specified SavedModel has no variables; no checkpoints were restored.")
+            else:
+                self.restore_variables(sess, saver, import_scope)
+            self.run_init_ops(sess, tags, import_scope)
+        return self.get_meta_graph_def_from_tags(tags)
 
 
 def meta_graph_with_tags(saved_model: Any, tags: Any) -> Any:

@@ -74,9 +74,10 @@ def audio_summary(tag: str, tensor: np.ndarray, rate: float, most: int) -> Any:
     if len(tensor) and not tensor.size:
         raise invalid(f"audio is null: the sounds of shape {shapes.brackets(tensor.shape)} have no samples")
     sounds = tensor if tensor.ndim == 3 else tensor[..., None]
+    whole = np.array(max(np.rint(rate), 1), np.int32)       # a WAV file tells it in whole numbers
     summary = Summary()
     for name, sound in zip(_tags(tag, "audio", most, len(sounds)), sounds):
-        file = encode_wav.opdef.value(sound, np.array(rate, np.int32))[()]
+        file = encode_wav.opdef.value(sound, whole)[()]
         summary.value.add(tag=name, audio=dict(sample_rate=rate, num_channels=sound.shape[1], length_frames=len(sound),
                                                encoded_audio_string=file, content_type="audio/wav"))
     return summary

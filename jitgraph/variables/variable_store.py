@@ -135,7 +135,7 @@ def _initial_value_function(initializer: Callable, shape: TensorShape, dtype: DT
     keywords: dict[str, Any] = {}
     if known is None or "dtype" in known:
         keywords["dtype"] = dtype.base_dtype
-    if partition_info is not None and known is not None and "partition_info" in known:
+    if known is not None and "partition_info" in known:       # None for a variable that is whole
         keywords["partition_info"] = partition_info
     return lambda: initializer(shape.as_list(), **keywords)
 

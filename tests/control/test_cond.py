@@ -302,3 +302,36 @@ def test_what_follows_from_constants_is_chosen_while_the_graph_is_built(tf, buil
     tf.contrib.framework.smart_cond(predicate, lambda: tf.constant(1), lambda: tf.constant(2))
     made = {op.type for op in tf.get_default_graph().get_operations()}
     assert bool(made & {"If", "StatelessIf"}) == (known is None), made
+
+
+@pytest.mark.parametrize("build", [
+    lambda tf, p: tf.cond(p, lambda: tf.constant(1), lambda: tf.constant(2)),
+    lambda tf, p: tf.cond(p, lambda: tf.random_uniform([]), lambda: tf.constant(2.0)),
+    lambda tf, p: tf.cond(tf.constant(1) > 0, lambda: tf.cond(p, lambda: tf.constant(1), lambda: tf.constant(2)),
+                          lambda: tf.constant(3)),
+    lambda tf, p: tf.case([(p, lambda: tf.constant(1))], default=lambda: tf.constant(2)),
+    lambda tf, p: tf.while_loop(lambda i: tf.logical_and(i < 3, p), lambda i: i + 1, [0]),
+    lambda tf, p: tf.raw_ops.Merge(inputs=list(tf.raw_ops.Switch(data=tf.constant(1), pred=p))).output])
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_a_predicate_of_unknown_rank_must_be_a_scalar_when_it_runs(tf, monkeypatch, build, jit):
+    monkeypatch.setenv("JITGRAPH_JIT", jit)
+    predicate = tf.placeholder(tf.bool)
+    result = build(tf, predicate)
+    with tf.Session() as session:
+        for wrong in ([True], [[False]], [True, False], []):
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                session.run(result, {predicate: wrong})
+        session.run(result, {predicate: True})
+
+
+@pytest.mark.parametrize("first, second, both", [
+    ("int32", "int32", "int32"), ("int32", "int64", "int64"), ("int64", "int32", "int64")])
+def test_indices_of_slices_are_widened_where_branches_differ(tf, first, second, both):
+    predicate = tf.placeholder(tf.bool)
+    shape = tf.constant([3, 2])
+    slices = tf.cond(predicate, lambda: tf.IndexedSlices(tf.ones([1, 2]), tf.constant([0], first), shape),
+                     lambda: tf.IndexedSlices(tf.ones([2, 2]), tf.constant([1, 2], second), shape))
+    assert slices.indices.dtype == both
+    with tf.Session() as session:
+        dense = [session.run(tf.convert_to_tensor(slices), {predicate: holds})[:, 0].tolist() for holds in (True, False)]
+        assert dense == [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]

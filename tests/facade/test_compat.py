@@ -151,6 +151,22 @@ def test_the_package_around_a_module_of_contrib_holds_its_function(hook):
     assert utils.two_element_tuple(3) == (3, 3) and callable(utils.convert_collection_to_dict)
 
 
+def test_modules_that_share_the_name_of_their_function_are_modules(hook):
+    import numpy as np
+    from tensorflow.contrib.image.python.ops import dense_image_warp, interpolate_spline, sparse_image_warp
+    from tensorflow.contrib.sparsemax.python.ops import sparsemax
+
+    for module in (dense_image_warp, interpolate_spline, sparse_image_warp, sparsemax):
+        name = module.__name__.rpartition(".")[2]
+        assert getattr(module, name) is getattr(getattr(jitgraph.contrib, "sparsemax" if name == "sparsemax" else "image"), name)
+    grid, points = jitgraph.constant([[[[1.0], [2.0], [3.0]], [[4.0], [5.0], [7.0]]]]), [[[0.5, 1.5], [0.0, 1.0]]]
+    read = [dense_image_warp._interpolate_bilinear(grid, jitgraph.constant(points), indexing=mode) for mode in ("ij", "xy")]
+    with jitgraph.Session() as session:
+        np.testing.assert_allclose(session.run(read), [[[[4.25], [2.0]]], [[[4.5], [4.0]]]])
+    with pytest.raises(ValueError, match="must be 'ij' or 'xy'"):
+        dense_image_warp._interpolate_bilinear(grid, points, indexing="yx")
+
+
 def test_modules_of_optimizers_and_resolvers_are_found_where_programs_import_them(hook):
     from tensorflow.contrib.cluster_resolver.python.training.slurm_cluster_resolver import SlurmClusterResolver
     from tensorflow.contrib.compiler import jit, xla

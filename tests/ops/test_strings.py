@@ -126,6 +126,23 @@ def test_joins(tf, run):
     assert values(run, tf.strings.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 2, ":")) == [b"b", b"a:c"]
 
 
+@pytest.mark.parametrize("strings, ids, count, match", [
+    (["a"], [5], 2, "not allowed to exceed num_segments or to have negative"), (["a"], [-1], 2, "to have negative values"),
+    (["a", "b"], [0], 1, "segment_ids"), ("a", 0, 1, "cannot have rank 0"), (["a"], [0], -1, "must not be negative"),
+    ([["a"], ["b"]], [[0, 1]], 2, "segment_ids")])
+def test_segments_to_join_that_are_none_are_refused(tf, run, strings, ids, count, match):
+    given = [tf.placeholder_with_default(value, None) for value in (tf.constant(strings), ids, count)]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=match):
+        values(run, tf.strings.unsorted_segment_join(*given))
+
+
+def test_segments_without_strings_are_empty(tf, run):
+    nothing = tf.strings.unsorted_segment_join(tf.constant([], tf.string), tf.constant([], tf.int32), 2)
+    assert values(run, nothing) == [b"", b""]
+    with pytest.raises(ValueError, match="Dimensions must be equal, but are 2 and 1"):
+        tf.strings.unsorted_segment_join(["a", "b"], [0], 1)
+
+
 def test_regular_expressions(tf, run):
     assert values(run, tf.regex_replace(["a1b22", "zz"], "[0-9]+", "#")) == [b"a#b#", b"zz"]
     assert run(tf.regex_replace("abc", "(b)(c)", r"\2-\1\0")) == b"ac-bbc"

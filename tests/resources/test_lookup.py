@@ -62,6 +62,25 @@ def test_two_values_for_a_key_are_refused(tf, filled):
         tf.contrib.lookup.HashTable(make(["a", "b"], [1]), -1)
 
 
+@pytest.mark.parametrize("make", [
+    lambda tf: tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([], [], tf.string, tf.int64), -1),
+    lambda tf: tf.contrib.lookup.index_table_from_tensor(tf.constant([], tf.int64), num_oov_buckets=1, dtype=tf.int64),
+    lambda tf: tf.contrib.lookup.index_to_string_table_from_tensor([])])
+def test_a_table_that_is_filled_once_is_not_empty(tf, make):
+    make(tf)
+    with tf.Session() as session:
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="keys and values cannot be empty tensors"):
+                session.run(tf.tables_initializer())
+
+
+def test_a_mutable_table_may_be_given_no_entries(tf):
+    table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1)
+    with tf.Session() as session:
+        session.run(table.insert(tf.constant([], tf.string), tf.constant([], tf.int64)))
+        assert session.run(table.size()) == 0
+
+
 def test_words_to_ids(tf, filled):
     lookup = tf.contrib.lookup
     words = tf.constant(["l", "and", "e", "zz", "qq"])

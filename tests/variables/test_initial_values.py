@@ -85,3 +85,17 @@ def test_the_normal_xavier_initializer_makes_up_for_its_tails_as_contrib_does(tf
     glorot = tf.get_variable("g", [2, 2], initializer=tf.glorot_normal_initializer(seed=3))
     values = run([w, glorot])
     np.testing.assert_allclose(values[0] / values[1], 1.3 ** 0.5 * 0.87962566103423978, rtol=1e-6)
+
+
+def test_initializers_are_told_the_part_also_of_whole_variables(tf):
+    seen = []
+
+    def initializer(shape, dtype, partition_info):
+        seen.append(None if partition_info is None else partition_info.var_offset)
+        return tf.zeros(shape, dtype)
+
+    tf.get_variable("whole", [2], initializer=initializer)
+    tf.layers.dense(tf.ones([1, 2]), 2, kernel_initializer=initializer)
+    tf.contrib.layers.fully_connected(tf.ones([1, 2]), 2, weights_initializer=initializer)
+    tf.get_variable("parted", [4], initializer=initializer, partitioner=tf.fixed_size_partitioner(2))
+    assert seen == [None, None, None, [0], [2]]

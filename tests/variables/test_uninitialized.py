@@ -23,3 +23,12 @@ def test_names_are_made_unique(tf):
     collections = [tf.GraphKeys.LOCAL_VARIABLES]
     names = [UninitializedVariable(name, [], tf.int32, collections=collections).name for name in ("v", "v", None)]
     assert names == ["v:0", "v_1:0", "Variable:0"] and len(tf.local_variables()) == 3 and tf.global_variables() == []
+
+
+def test_zeros_are_given_to_what_has_no_value(tf):
+    variable = tf.Variable(tf.ones([2, 3]))
+    zeros = tf.contrib.framework.zero_initializer(variable)
+    with tf.Session() as session:
+        assert session.run(zeros).tolist() == [[0.0] * 3] * 2 and not session.run(variable).any()
+        with pytest.raises(tf.errors.InvalidArgumentError, match="already initialized"):
+            session.run(zeros)

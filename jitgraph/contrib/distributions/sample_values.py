@@ -19,6 +19,7 @@ from jitgraph.ops.arrays.shape import squeeze as without
 from jitgraph.ops.arrays.top_k import top_k
 from jitgraph.ops.checks.check_values import assert_greater_equal, assert_less_equal
 from jitgraph.ops.elementwise.cast import cast
+from jitgraph.ops.elementwise.composite_values import sqrt
 from jitgraph.ops.reduce.reductions import reduce_logsumexp, reduce_max, reduce_sum
 
 _ROUNDED: dict[str, Callable] = {"lower": raw.Ceil, "higher": raw.Floor, "nearest": raw.Round}
@@ -78,29 +79,26 @@ def _flat_at_end(x: Tensor, axes: list[int]) -> Tensor:
     return found
 
 
-def _last(x: Tensor) -> int:
-    size = x.shape[-1].value
-    if size is None:
-        raise ValueError(f"the last dimension of {x} must be known: tf.ensure_shape states it")
-    return size
-
-
 def fill_triangular(x: Any, upper: bool = False, name: str | None = None) -> Tensor:
     """A triangular matrix [..., n, n] of the n (n + 1) / 2 numbers of a vector, in a spiral.
 
-    Raises ValueError for another number of them.
+    Raises ValueError for another number of them; if only a run knows it, that fails.
     """
     with name_scope(name, "fill_triangular", [x]):
         x = convert_to_tensor(x, name="x")
         x.shape.with_rank_at_least(1)
-        count = _last(x)
-        size = int(np.sqrt(0.25 + 2.0 * count) - 0.5)
-        if size * (size + 1) != 2 * count:
+        count = x.shape[-1].value
+        if count is None:
+            size: Any = cast(sqrt(0.25 + cast(2 * shape(x)[-1], dtypes.float64)) - 0.5, dtypes.int32)
+        else:
+            size = int(np.sqrt(0.25 + 2.0 * count) - 0.5)
+        if count is not None and size * (size + 1) != 2 * count:
             raise ValueError(f"Input right-most shape ({count}) does not correspond to a triangular matrix.")
         parts = [x, raw.ReverseV2(x[..., size:], [-1])] if upper else [x[..., size:], raw.ReverseV2(x, [-1])]
         square = reshape(concat(parts, -1), concat([shape(x)[:-1], [size, size]], 0))
         found = raw.MatrixBandPart(square, 0 if upper else -1, -1 if upper else 0)
-        found.set_shape(x.shape[:-1].concatenate([size, size]))
+        if count is not None:
+            found.set_shape(x.shape[:-1].concatenate([size, size]))
         return found
 
 
@@ -109,12 +107,14 @@ def fill_triangular_inverse(x: Any, upper: bool = False, name: str | None = None
     with name_scope(name, "fill_triangular_inverse", [x]):
         x = convert_to_tensor(x, name="x")
         x.shape.with_rank_at_least(2)
-        size = _last(x)
+        known = x.shape[-1].value
+        size = shape(x)[-1] if known is None else known
         first = x[..., 0, :] if upper else raw.ReverseV2(x[..., -1, :], [-1])
         rest = x[..., 1:, :] if upper else x[..., :-1, :]
         both = reshape(rest + raw.ReverseV2(rest, [-1, -2]), concat([shape(x)[:-2], [size * (size - 1)]], 0))
         found = concat([first, both[..., :size * (size - 1) // 2]], -1)
-        found.set_shape(x.shape[:-2].concatenate([size * (size + 1) // 2]))
+        if known is not None:
+            found.set_shape(x.shape[:-2].concatenate([known * (known + 1) // 2]))
         return found
 
 

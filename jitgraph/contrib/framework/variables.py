@@ -12,7 +12,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.devices import DeviceSpec
 from jitgraph.graph.operation import Operation
-from jitgraph.graph.scopes import add_to_collection, device, get_collection
+from jitgraph.graph.scopes import add_to_collection, control_dependencies, device, get_collection
 from jitgraph.train import checkpoint_values
 from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
 from jitgraph.variables.variable import Variable
@@ -112,11 +112,22 @@ def assign_from_values_fn(var_names_to_values: dict[str, np.ndarray]) -> Callabl
 
 
 def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initializer") -> Any:
-    """An operation that gives a variable zeros, without a copy of them in the graph: a reference variable returns itself."""
-    from jitgraph.ops.arrays.fill import zeros
+    """An operation that gives a variable that has no value zeros: a reference variable returns itself.
 
-    shape = ref.get_shape()
-    return ref.assign(zeros(shape, ref.dtype.base_dtype, name=name))
+    Raises TypeError for what is no variable, ValueError for an unknown shape; a run InvalidArgumentError for one that has a value.
+    """
+    from jitgraph.ops.arrays.fill import zeros
+    from jitgraph.ops.checks.assertion import Assert
+    from jitgraph.ops.elementwise.compare import logical_not
+    from jitgraph.variables.variable_collections import is_variable_initialized
+
+    if not isinstance(ref, Variable):
+        raise TypeError(f"'ZeroInitializer' Op requires that input 'ref' be a mutable tensor (e.g.: a tf.Variable), not {ref}")
+    if not ref.get_shape().is_fully_defined():
+        raise ValueError(f"Variable {ref.name} has the shape {ref.get_shape()}: zero_initializer knows no number of zeros for it")
+    empty = Assert(logical_not(is_variable_initialized(ref)), [f"input is already initialized: {ref.name}"])
+    with control_dependencies([empty]):
+        return ref.assign(zeros(ref.get_shape(), ref.dtype.base_dtype), use_locking=use_locking, name=name)
 
 
 def get_variable_full_name(var: Any) -> str:

@@ -31,7 +31,7 @@ def _matrix(delta_h: float, scale_s: float, scale_v: float) -> np.ndarray:
 
 
 @op("AdjustHsvInYiq(images: T, delta_h: float32, scale_s: float32, scale_v: float32) -> output: T", T=_TYPES,
-    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE,
+    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 3, "images"), host=True, grad=NOT_DIFFERENTIABLE,
     samples=lambda rng, dtype: [[draw(rng, (2, 2, 3), dtype), np.float32(0.5), np.float32(1.2), np.float32(0.9)]])
 def _adjust_hsv_in_yiq(images, delta_h, scale_s, scale_v):
     """Pictures of other colours."""

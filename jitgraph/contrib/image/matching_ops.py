@@ -66,20 +66,20 @@ def _component_samples(rng: Any, dtype: Any) -> list:
 def _connected_components(image):
     """A number above 0 for each component of equal pixels that touch by a side, the same for the whole component; 0 for 0."""
     empty = image == (b"" if image.dtype == object else image.dtype.type(0))
+    import scipy.sparse.csgraph
+
     found = np.where(empty, 0, np.arange(1, image.size + 1).reshape(image.shape))
     links = []
     for axis in (1, 2):
         one = tuple(slice(None, -1) if k == axis else slice(None) for k in range(3))
         other = tuple(slice(1, None) if k == axis else slice(None) for k in range(3))
-        links.append((one, other, (image[one] == image[other]) & ~np.asarray(empty[one], bool)))
-    while True:
-        before = found.copy()
-        for one, other, equal_values in links:      # the smaller number spreads, until nothing changes
-            least = np.minimum(found[one], found[other])
-            found[one] = np.where(equal_values, least, found[one])
-            found[other] = np.where(equal_values, least, found[other])
-        if (found == before).all():
-            return found.astype(np.int64)
+        touch = (image[one] == image[other]) & (found[one] > 0)
+        links.append((found[one][touch] - 1, found[other][touch] - 1))
+    starts, ends = np.concatenate(links, axis=1)
+    graph = scipy.sparse.coo_array((np.ones(len(starts), bool), (starts, ends)), shape=(image.size, image.size))
+    _, labels = scipy.sparse.csgraph.connected_components(graph, directed=False)
+    _, first, label = np.unique(labels, return_index=True, return_inverse=True)
+    return np.where(empty, 0, (first + 1)[label].reshape(image.shape)).astype(np.int64)
 
 
 def connected_components(images: Any) -> Any:

@@ -31,10 +31,16 @@ from jitgraph.ops.reduce.reductions import reduce_sum
 _TINY = 1e-10
 
 
-def _bilinear(grid: Any, points: Any, name: str = "interpolate_bilinear") -> Any:
-    """The values [batch, n, channels] of `grid` [batch, height, width, channels] at `points` (row, column) [batch, n, 2]."""
+def _interpolate_bilinear(grid: Any, query_points: Any, name: str = "interpolate_bilinear", indexing: str = "ij") -> Any:
+    """The values [batch, n, channels] of `grid` [batch, height, width, channels] at `query_points` [batch, n, 2].
+
+    A point is (row, column) with `indexing` "ij", (column, row) with "xy".  Raises ValueError for another one and for a grid of
+    another rank.
+    """
+    if indexing not in ("ij", "xy"):
+        raise ValueError("Indexing mode must be 'ij' or 'xy'")
     with name_scope(name):
-        grid, points = convert_to_tensor(grid), convert_to_tensor(points)
+        grid, points = convert_to_tensor(grid), convert_to_tensor(query_points)
         if grid.shape.ndims != 4:
             raise ValueError(f"Grid must be 4 dimensional. Received size: {grid.shape}")
         batch, height, width, channels = [shape_of(grid)[k] for k in range(4)]
@@ -45,7 +51,7 @@ def _bilinear(grid: Any, points: Any, name: str = "interpolate_bilinear") -> Any
         with control_dependencies([
                 assert_greater_equal(height, 2, message="Grid height must be at least 2."),
                 assert_greater_equal(width, 2, message="Grid width must be at least 2.")]):
-            coordinates = unstack(points, axis=2)
+            coordinates = unstack(points, axis=2)[::1 if indexing == "ij" else -1]
         corners, parts = [], []             # of each axis the places before and behind a point, and how far it is from the former
         for axis, size in enumerate((height, width)):
             with name_scope(f"dim-{axis}"):
@@ -86,7 +92,7 @@ def dense_image_warp(image: Any, flow: Any, name: str = "dense_image_warp") -> A
         columns, rows = meshgrid(range_of(width), range_of(height))
         places = expand_dims(cast(stack([rows, columns], axis=2), flow.dtype), axis=0)
         points = reshape(places - flow, [batch, height * width, 2])
-        return reshape(_bilinear(image, points), [batch, height, width, channels])
+        return reshape(_interpolate_bilinear(image, points), [batch, height, width, channels])
 
 
 def _radial(squared: Any, order: int) -> Any:

@@ -1,6 +1,7 @@
 """``tf.contrib.learn.Estimator``: models that are fitted to arrays, or to a function of input."""
 from __future__ import annotations
 
+import abc
 import copy
 import os
 import tempfile
@@ -46,12 +47,28 @@ class NotFittedError(ValueError, AttributeError):
     """A model is used before it was fitted."""
 
 
-class Evaluable:
-    """What can be evaluated: has ``evaluate`` and `model_dir`."""
+class Evaluable(abc.ABC):
+    """What can be evaluated; to derive from."""
+
+    @property
+    @abc.abstractmethod
+    def model_dir(self) -> Any:
+        """The folder of checkpoints."""
+
+    @abc.abstractmethod
+    def evaluate(self, x: Any = None, y: Any = None, input_fn: Any = None, feed_fn: Any = None, batch_size: int | None = None,
+                 steps: int | None = None, metrics: Any = None, name: str | None = None, checkpoint_path: Any = None,
+                 hooks: Any = None) -> Any:
+        """{metric: value} of the newest checkpoint."""
 
 
-class Trainable:
-    """What can be trained: has ``fit``."""
+class Trainable(abc.ABC):
+    """What can be trained; to derive from."""
+
+    @abc.abstractmethod
+    def fit(self, x: Any = None, y: Any = None, input_fn: Any = None, steps: int | None = None, batch_size: int | None = None,
+            monitors: Any = None, max_steps: int | None = None) -> Any:
+        """Trains on arrays, or on a function of input."""
 
 
 def infer_real_valued_columns_from_input_fn(input_fn: Callable) -> list:

@@ -1,6 +1,7 @@
 """Arrays and tables as input: ``tf.contrib.learn.io.numpy_input_fn``, ``pandas_input_fn`` and ``extract_pandas_*``."""
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from typing import Any
 
@@ -36,8 +37,7 @@ def _check(data: Any, what: str, pattern: str) -> None:
         raise ValueError(f"Data types for extracting {what} must be int, float, or bool. Found: {', '.join(bad)}")
 
 
-@deprecated(None, "Please access pandas data directly.")
-def extract_pandas_data(data: Any) -> Any:
+def frame_data(data: Any) -> Any:
     """The numbers of a DataFrame as float64 [rows, columns]; other data as they are.  Raises ValueError for other columns."""
     if not _is_frame(data):
         return data
@@ -45,14 +45,12 @@ def extract_pandas_data(data: Any) -> Any:
     return data.values.astype("float")
 
 
-@deprecated(None, "Please access pandas data directly.")
-def extract_pandas_matrix(data: Any) -> Any:
+def frame_matrix(data: Any) -> Any:
     """The values of a DataFrame; other data as they are."""
     return data.values if _is_frame(data) else data
 
 
-@deprecated(None, "Please access pandas data directly.")
-def extract_pandas_labels(labels: Any) -> Any:
+def frame_labels(labels: Any) -> Any:
     """The values of a DataFrame of one column of numbers; other labels as they are.  Raises ValueError for other columns."""
     if not _is_frame(labels):
         return labels
@@ -60,3 +58,28 @@ def extract_pandas_labels(labels: Any) -> Any:
         raise ValueError("Only one column for labels is allowed.")
     _check(labels, "labels", "'{}' type={}")
     return labels.values
+
+
+_directly = deprecated(None, "Please access pandas data directly.")
+
+
+@_directly
+def extract_pandas_data(data: Any) -> Any:
+    """The numbers of a DataFrame as float64 [rows, columns]; other data as they are.  Raises ValueError for other columns."""
+    return frame_data(data)
+
+
+@_directly
+def extract_pandas_matrix(data: Any) -> Any:
+    """The values of a DataFrame; other data as they are."""
+    return frame_matrix(data)
+
+
+@_directly
+def extract_pandas_labels(labels: Any) -> Any:
+    """The values of a DataFrame of one column of numbers; other labels as they are.  Raises ValueError for other columns."""
+    return frame_labels(labels)
+
+
+HAS_PANDAS = importlib.util.find_spec("pandas") is not None
+HAS_DASK = False            # data frames of Dask are not taken: ``compute()`` makes them pandas's

@@ -9,7 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, op
 from jitgraph.graph.constant_value import folded_shape
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import count_taken, counted_as, first_of, let_gradient_count, let_not_measure
+from jitgraph.graph.counting import count_taken, counted_as, first_of, let_axes_be_computed, let_gradient_count, let_not_measure
 
 
 def reduced_axes(first: Any, second: Any) -> tuple[list[int], list[int]]:
@@ -179,9 +179,14 @@ class Unbroadcast:
         if grad._shape == shape and None not in shape:
             return grad
         total = raw.Sum(grad, axes)
+        if self._nodes(which) == 2:
+            let_axes_be_computed(total)
         if None not in shape:
             return raw.Reshape(total, list(shape))
-        return raw.Reshape(total, let_not_measure(raw.Shape(self._tensors[which]))) if 1 in shape else total
+        if 1 in shape:
+            return raw.Reshape(total, let_not_measure(raw.Shape(self._tensors[which])))
+        let_gradient_count(total, 2)            # that of a Reshape
+        return total
 
     def to_x(self, grad: Any, arrived: bool = False) -> Any:
         """`grad` in the shape of x.

@@ -9,6 +9,7 @@ from jitgraph import raw_ops as raw
 from jitgraph.graph import dtypes
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes, counted_as
+from jitgraph.graph.python_numbers import number_of
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.image.image_checks import (
@@ -128,7 +129,7 @@ def _margin(size: Any, fraction: float) -> Any:
     if isinstance(size, Tensor):
         whole = raw.Cast(size, DstT=dtypes.float64)
         return raw.Cast((whole - whole * fraction) / 2, DstT=dtypes.int32)
-    return int((float(size) - float(size) * fraction) / 2)
+    return int((float(size) - float(size) * number_of(fraction)) / 2)
 
 
 def central_crop(image: Any, central_fraction: float) -> Tensor:

@@ -33,7 +33,7 @@ _ATTRS_DEPTHWISE = ('strides: list(int), padding: string {"SAME", "VALID"}, '
 
 
 def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, dilations: Any,
-             explicit_paddings: Any = ()) -> list[Window]:
+             explicit_paddings: Any = (), stated: bool = False) -> list[Window]:
     """The windows along the spatial axes of an input with spatial sizes `size` and a filter with `taps`."""
     for what, values in (("stride", strides), ("dilation", dilations)):
         if len(values) != len(layout.spatial) + 2:
@@ -42,7 +42,7 @@ def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, d
     steps, gaps = layout.pick(strides), layout.pick(dilations)
     explicit = [tuple(explicit_paddings[2 * i:2 * i + 2]) for i in layout.spatial] if explicit_paddings else [None] * len(
         layout.spatial)
-    return [window_geometry.window(d, n, step, gap, padding, pads)
+    return [window_geometry.window(d, n, step, gap, padding, pads, stated)
             for d, n, step, gap, pads in zip(size, taps, steps, gaps, explicit)]
 
 
@@ -55,7 +55,7 @@ def _conv_shape(c: Any) -> Any:
     if channels is not None and inner is not None and channels != inner and (inner == 0 or channels % inner != 0):
         raise ValueError(f"Depth of input ({channels}) is not a multiple of input depth of filter ({inner})")
     wins = _windows(layout.pick(value), filters[:-2], layout, c.attrs["strides"], c.attrs["padding"], c.attrs["dilations"],
-                    c.attrs.get("explicit_paddings", ()))
+                    c.attrs.get("explicit_paddings", ()), not c.running)
     return layout.shape(value[layout.batch], [w.output for w in wins], filters[-1])
 
 
@@ -96,7 +96,7 @@ def _stretches(x: np.ndarray, inner: int, wins: list[Window], taps: Any) -> list
     """Images whose windows, written as a matrix, stay in the cache."""
     one = x.itemsize * inner * math.prod(taps) * math.prod(w.output for w in wins)
     step = max(STRETCH // max(one, 1), 1)
-    return [slice(k, min(k + step, len(x))) for k in range(0, len(x), step)]
+    return [slice(k, min(k + step, len(x))) for k in range(0, len(x), step)] if one else []
 
 
 def _convolve_channels(x: np.ndarray, filters: np.ndarray, wins: list[Window], result_shape: tuple) -> np.ndarray:
@@ -129,7 +129,7 @@ def _input_gradient(size: Any, filters: np.ndarray, grad: np.ndarray, wins: list
         return window_geometry.cropped(full, wins, sizes)
     for g in range(groups):
         part = grad[..., g * (out // groups):(g + 1) * (out // groups)]
-        flat = part.reshape(-1, out // groups)
+        flat = part.reshape(math.prod(part.shape[:-1]), out // groups)
         target = full[..., g * inner:(g + 1) * inner]
         for tap in np.ndindex(*taps):
             kernel = filters[tap][:, g * (out // groups):(g + 1) * (out // groups)]
@@ -142,10 +142,10 @@ def _filter_gradient(x: np.ndarray, size: Any, grad: np.ndarray, wins: list[Wind
     *taps, inner, out = size
     groups = x.shape[-1] // inner if inner else 1
     if inner == 1 and groups > 1:
-        padded, split = window_geometry.padded(x, wins), grad.reshape(-1, groups, out // groups)
+        padded, split = window_geometry.padded(x, wins), grad.reshape(math.prod(grad.shape[:-1]), groups, out // groups)
         result = np.empty((*taps, 1, out), x.dtype)
         for tap in np.ndindex(*taps):
-            under = padded[window_geometry.tap_slices(wins, tap)].reshape(-1, groups, 1)
+            under = padded[window_geometry.tap_slices(wins, tap)].reshape(len(split), groups, 1)
             result[tap] = precise_sum(under * split, 0).reshape(1, out)
         return result
     result = np.zeros((*taps, inner, out), np.float32 if x.dtype.itemsize == 2 else x.dtype)
@@ -366,7 +366,8 @@ def _depthwise_shape(c: Any) -> Any:
     filters = shape_rules.with_rank(c.shapes[1], 4, "filter")
     layout = Layout.of(c.attrs["data_format"])
     channels = shape_rules.merge_sizes(value[layout.channel], filters[2])
-    wins = _windows(layout.pick(value), filters[:2], layout, c.attrs["strides"], c.attrs["padding"], c.attrs["dilations"])
+    wins = _windows(layout.pick(value), filters[:2], layout, c.attrs["strides"], c.attrs["padding"], c.attrs["dilations"],
+                    stated=not c.running)
     out = None if channels is None or filters[3] is None else channels * filters[3]
     return layout.shape(value[layout.batch], [w.output for w in wins], out)
 

@@ -30,21 +30,23 @@ def _geometry(op: Any) -> dict[str, Any]:
     return {name: op.attrs[name] for name in _GEOMETRY}
 
 
-def _windows(size: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> list[Window]:
+def _windows(size: Any, layout: Layout, ksize: Any, strides: Any, padding: str,
+             stated: bool = False) -> list[Window]:
     if min(layout.pick(ksize)) < 1:
         raise ValueError(f"Sliding window ksize must be positive, but is {list(ksize)}")
-    return [window_geometry.window(d, n, step, 1, padding) for d, n, step in zip(size, layout.pick(ksize), layout.pick(strides))]
+    return [window_geometry.window(d, n, step, 1, padding, stated=stated)
+            for d, n, step in zip(size, layout.pick(ksize), layout.pick(strides))]
 
 
 def _pool_shape(c: Any) -> Any:
-    return _pooled(c.shapes[0], c.attrs, c.attrs["data_format"])
+    return _pooled(c.shapes[0], c.attrs, c.attrs["data_format"], not c.running)
 
 
-def _pooled(value: Any, attrs: Any, data_format: str) -> Any:
+def _pooled(value: Any, attrs: Any, data_format: str, stated: bool) -> Any:
     layout = Layout.of(data_format)
     value = shape_rules.with_rank(value, len(data_format), "input")
     ksize, strides, padding = attrs["ksize"], attrs["strides"], attrs["padding"]
-    wins = _windows(layout.pick(value), layout, ksize, strides, padding)
+    wins = _windows(layout.pick(value), layout, ksize, strides, padding, stated)
     channel = window_geometry.window(value[layout.channel], ksize[layout.channel], strides[layout.channel], 1, padding).output
     return layout.shape(value[layout.batch], [w.output for w in wins], channel)
 
@@ -286,7 +288,7 @@ def _argmax_samples(rng: Any, dtype: Any) -> list:
 
 
 @op(f"MaxPoolWithArgmax(input: T; {_WITH_ARGMAX}) -> output: T, argmax: Targmax", T=REALS,
-    Targmax=INDEX.with_default(dtypes.int64), shape=lambda c: [_pooled(c.shapes[0], c.attrs, "NHWC")] * 2,
+    Targmax=INDEX.with_default(dtypes.int64), shape=lambda c: [_pooled(c.shapes[0], c.attrs, "NHWC", not c.running)] * 2,
     samples=_argmax_samples)
 def _max_pool_with_argmax(input, ksize, strides, padding, include_batch_in_index, Targmax):
     """The maximum of each window, and its position in the flattened image (or batch)."""

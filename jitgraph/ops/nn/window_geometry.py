@@ -66,10 +66,12 @@ class Window(NamedTuple):
     output: Any
 
 
-def window(size: Any, length: Any, stride: int, dilation: int, padding: str, explicit: Any = None) -> Window:
+def window(size: Any, length: Any, stride: int, dilation: int, padding: str, explicit: Any = None,
+           stated: bool = False) -> Window:
     """The window of `length` taps along an axis of `size` elements (None: unknown).
 
-    Raises ValueError if the input is smaller than a VALID window, and for windows that do not advance.
+    Raises ValueError for windows that do not advance and, as TensorFlow does, for an input that is smaller than a VALID window:
+    for each that a graph states (`stated`); in a run for those that lack twice a stride or more, others give no output.
     """
     for what, least in (("Stride", stride), ("Dilation rate", dilation)):
         if least < 1:
@@ -87,7 +89,12 @@ def window(size: Any, length: Any, stride: int, dilation: int, padding: str, exp
     before, after = explicit if padding == "EXPLICIT" else (0, 0)
     room = size + before + after - extent
     if room < 0:
-        raise ValueError(f"Negative dimension size caused by subtracting {extent} from {size + before + after}")
+        if stated:
+            raise ValueError(f"Negative dimension size caused by subtracting {extent} from {size + before + after}")
+        if room <= -2 * stride:
+            raise ValueError(f"Computed output size would be negative: {(room + stride) // stride} [input_size: "
+                             f"{size + before + after}, effective_filter_size: {extent}, stride: {stride}]")
+        return Window(extent, stride, dilation, before, after, 0)
     return Window(extent, stride, dilation, before, after, room // stride + 1)
 
 
@@ -109,7 +116,7 @@ def view(x: np.ndarray, wins: list, taps: Any) -> np.ndarray:
 def tap_slices(wins: list, tap: Any) -> tuple:
     """The index of padded x [batch, spatial..., channels] that is under one tap of all windows."""
     return (slice(None), *(slice(t * w.dilation, t * w.dilation + (w.output - 1) * w.stride + 1, w.stride)
-                           for t, w in zip(tap, wins)), slice(None))
+                           if w.output else slice(0, 0) for t, w in zip(tap, wins)), slice(None))
 
 
 def cropped(x: np.ndarray, wins: list, sizes: Any) -> np.ndarray:

@@ -310,8 +310,10 @@ def _windows(size: Any, taps: Any, layout: Layout, strides: Any, padding: str, d
              explicit: Any) -> list[Window]:
     _check(layout.is_spatial(strides, dilations))
     pairs = [tuple(explicit[2 * i:2 * i + 2]) for i in layout.spatial] if explicit else [None, None]
-    return [window_geometry.window(d, n, step, gap, padding, pair)
+    wins = [window_geometry.window(d, n, step, gap, padding, pair)
             for d, n, step, gap, pair in zip(size, taps, layout.pick(strides), layout.pick(dilations), pairs)]
+    _check(not any(isinstance(win.output, int) and win.output == 0 for win in wins))
+    return wins
 
 
 def _steps(wins: list[Window]) -> tuple[tuple, tuple]:

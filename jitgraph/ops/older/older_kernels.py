@@ -145,7 +145,7 @@ def _convolved_shape(c: Any, image: Any, paddings: Any) -> tuple:
     if paddings is None:
         return (None, None, None, channels)
     full = [None if size is None else size + sum(ends) for size, ends in zip(image, paddings)]
-    wins = [window(size, length, stride, 1, c.attrs["padding"])
+    wins = [window(size, length, stride, 1, c.attrs["padding"], stated=not c.running)
             for size, length, stride in zip(full[1:3], taps, c.attrs["strides"][1:3])]
     return (full[0], *(one.output for one in wins), channels)
 

@@ -154,7 +154,8 @@ def _windowed(which: str, inputs: str, attrs: str, samples: Any = None, **type_s
             return (None,) * 4
         from jitgraph.ops.nn.pooling_ops import _pooled
 
-        return _pooled(c.shapes[0], {**c.attrs, "ksize": ksize.tolist(), "strides": strides.tolist()}, c.attrs["data_format"])
+        attrs = {**c.attrs, "ksize": ksize.tolist(), "strides": strides.tolist()}
+        return _pooled(c.shapes[0], attrs, c.attrs["data_format"], not c.running)
 
     run.__doc__, run.__name__ = f"MaxPool{which} with windows given by tensors.", f"max_pool{which.lower()}_v2"
     return op(f'MaxPool{which}V2({inputs}, ksize: int32, strides: int32; padding: string {{"SAME", "VALID"}}, {attrs}) -> '

@@ -50,7 +50,7 @@ def kept(op: Any, reduced: Tensor) -> Tensor:
 def _nodes_of_spread(op: Any) -> int:
     """How many nodes TensorFlow makes of it: what it computes of shapes that are known it keeps for the whole graph."""
     shape, axes = op.inputs[0]._shape, constant_value(op.inputs[1])
-    if shape is not None and axes is not None:
+    if shape is not None and axes is not None and "axes_computed" not in op.__dict__:
         if np.array_equal(axes, np.arange(len(shape))):
             return 4
         if None not in shape:                       # an empty list of axes is cast to int32
@@ -81,14 +81,17 @@ def _spread(op: Any, grad: Tensor) -> Tensor:
         let_gradient_count(found, 14)
         count_taken(x, shapes=True)
         return found
+    reshaped = 2 if op.attrs["keep_dims"] else 0        # TensorFlow reshapes it then, too, and its gradient back
     grad = kept(op, grad)
     if axes is None or None in shape:
         found = raw.BroadcastTo(grad, raw.Shape(x))
         if axes is not None and grad._shape is not None:
             found.set_shape([size if i in axes else size or grad._shape[i] for i, size in enumerate(shape)])
-        let_gradient_count(found, 8)    # that of a Tile is larger
+        let_gradient_count(found, 8 + reshaped)     # that of a Tile is larger
         return found
-    return raw.Tile(grad, [size if i in axes else 1 for i, size in enumerate(shape)])
+    found = raw.Tile(grad, [size if i in axes else 1 for i, size in enumerate(shape)])
+    let_gradient_count(found, reshaped)
+    return found
 
 
 def reduced_count(op: Any) -> Any:

@@ -13,7 +13,7 @@ from jitgraph.declare.samples import draw
 from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value, folded_shape
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.counting import count_taken, gradient_of_nodes
+from jitgraph.graph.counting import count_taken, gradient_of_nodes, let_gradient_count
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
@@ -192,7 +192,10 @@ def _extreme_gradient(op: Any, grad: Any) -> list:
     y, grad = kept(op, op.outputs[0]), kept(op, grad)
     attained = cast(equal(y, x), grad.dtype.base_dtype)
     number = kept(op, raw.Sum(attained, axes, keep_dims=op.attrs["keep_dims"]))
-    return [attained / number * grad, None]
+    found = attained / number * grad
+    if op.attrs["keep_dims"]:
+        let_gradient_count(found, 2)        # TensorFlow reshapes the gradient then, too
+    return [found, None]
 
 
 @op("Max" + _REDUCTION, T=REALS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, lower=_lowered_extreme("max"),

@@ -56,6 +56,8 @@ def encode_wav(audio, sample_rate):
                       f"{list(sample_rate.shape)}")
     if not audio.size:
         raise invalid("audio and channel count must be greater than 0")
+    if sample_rate <= 0:
+        raise invalid(f"sample_rate must be in (0, 2^32), got: {sample_rate}")
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(audio.shape[1])

@@ -152,26 +152,37 @@ def reduce_join(inputs: Any, axis: Any = None, keep_dims: bool | None = None, se
 
 def _segments_shape(c: Any) -> Any:
     strings, ids, count = c.shapes[0], c.shapes[1], c.constant(2)
+    if shape_rules.known(count) and count < 0:
+        raise ValueError(f"Dimension size, given by scalar input 2, must be non-negative but is {count}")
     if strings is None or ids is None:
         return None
+    for one, other in zip(strings, ids):
+        shape_rules.merge_sizes(one, other)
     return (count.item() if shape_rules.known(count) else None, *strings[len(ids):])
 
 
 @op('UnsortedSegmentJoin(inputs: string, segment_ids: Tindices, num_segments: Tnumsegments; separator: string = "") -> '
     "output: string", Tindices=INDICES, Tnumsegments=INDEX.with_default(dtypes.int32), shape=_segments_shape, host=True,
-    samples=lambda rng, dtype: [([texts(b"a", b"b", b"c", b"d"), np.array([1, 0, 1, -1], dtype), np.array(3, np.int32)],
+    samples=lambda rng, dtype: [([texts(b"a", b"b", b"c", b"d"), np.array([1, 0, 1, 1], dtype), np.array(3, np.int32)],
                                  {"separator": "+"})])
 def _unsorted_segment_join(inputs, segment_ids, num_segments, separator):
     """Joins the strings (or slices of strings) of each segment."""
+    if not segment_ids.ndim:
+        raise invalid("Segment_id cannot have rank 0")
+    if inputs.shape[:segment_ids.ndim] != segment_ids.shape:
+        raise invalid(f"The shape of segment_ids, {list(segment_ids.shape)}, must be the first sizes of that of the inputs, "
+                      f"{list(inputs.shape)}")
+    if num_segments < 0:
+        raise invalid(f"num_segments must not be negative, but is {num_segments}")
     rest = inputs.shape[segment_ids.ndim:]
-    rows = inputs.reshape(segment_ids.size, -1)
+    rows = inputs.reshape(segment_ids.size, int(np.prod(rest)))
     parts: list[list[list[bytes]]] = [[[] for _ in range(int(np.prod(rest)))] for _ in range(int(num_segments))]
     for segment, row in zip(segment_ids.reshape(-1).tolist(), rows.tolist()):
-        if segment >= int(num_segments):
-            raise invalid(f"segment_ids must be smaller than num_segments, but {segment} is not")
-        if segment >= 0:
-            for own, text in zip(parts[segment], row):
-                own.append(text)
+        if not 0 <= segment < int(num_segments):
+            raise invalid("segment_ids are not allowed to exceed num_segments or to have negative values. ("
+                          f"{segment} is no segment of {num_segments})")
+        for own, text in zip(parts[segment], row):
+            own.append(text)
     between = separator.encode() if isinstance(separator, str) else separator
     out = np.empty((int(num_segments), int(np.prod(rest))), object)
     for i, row_parts in enumerate(parts):
