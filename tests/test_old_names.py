@@ -24,7 +24,7 @@ assert np.product([2, 3]) == 6 and np.alltrue([1, 1])
 assert np.reshape([1, 2], newshape=(2, 1)).shape == np.reshape([1, 2], (2, 1)).shape == (2, 1)
 assert np.row_stack([[1], [2]]).shape == (2, 1) and np.mat([[1, 2]]).shape == (1, 2)
 assert np.float64 in np.sctypes["float"] and bool in np.sctypes["others"] and np.longfloat is np.longdouble
-assert np.typeDict["f4"] is np.float32 and issubclass(np.AxisError, ValueError)
+assert np.typeDict["float32"] is np.float32 and issubclass(np.AxisError, ValueError)
 assert issubclass(np.VisibleDeprecationWarning, Warning)
 assert np.find_common_type([np.float32], [np.int64, np.float64]) == "f4" and np.find_common_type([np.float32], [complex]) == "c16"
 assert np.find_common_type([], [np.int64, np.float32]) == "f8" and np.find_common_type(["f4", "i4"], ["i8"]) == "f8"
