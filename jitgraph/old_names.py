@@ -86,6 +86,13 @@ def _getargspec(func: Any) -> ArgSpec:
     return ArgSpec(*inspect.getfullargspec(func)[:4])
 
 
+class _Cast:
+    """`np.cast`: `np.cast["float32"](a)` is `a` as an array of that dtype."""
+
+    def __getitem__(self, dtype: Any) -> Any:
+        return lambda a: np.asarray(a).astype(dtype)
+
+
 _KINDS = "biufcmMOSUV"
 
 
@@ -142,6 +149,7 @@ _NUMPY: dict[str, Any] = {
     "asscalar": lambda a: a.item(),
     "longfloat": np.longdouble, "longcomplex": np.clongdouble, "clongfloat": np.clongdouble,
     "bytes0": np.bytes_, "str0": np.str_, "void0": np.void, "typeDict": np.sctypeDict, "sctypes": _SCTYPES,
+    "cast": _Cast(),
     "find_common_type": _find_common_type,
     "disp": lambda mesg, device=None, linefeed=True: print(mesg, file=device, end="\n" if linefeed else ""),
     **{name: getattr(np.exceptions, name) for name in ("AxisError", "ComplexWarning", "RankWarning", "TooHardError",

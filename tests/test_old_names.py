@@ -28,6 +28,7 @@ assert np.typeDict["float32"] is np.float32 and issubclass(np.AxisError, ValueEr
 assert issubclass(np.VisibleDeprecationWarning, Warning)
 assert np.find_common_type([np.float32], [np.int64, np.float64]) == "f4" and np.find_common_type([np.float32], [complex]) == "c16"
 assert np.find_common_type([], [np.int64, np.float32]) == "f8" and np.find_common_type(["f4", "i4"], ["i8"]) == "f8"
+assert np.cast[np.float32](5).dtype == "f4" and np.cast["int64"]([1.5]).tolist() == [1]
 np.disp("", linefeed=False)
 print(np.array(["a"], np.object), np.in1d([1, 2], [2]), np.asfarray([1, 2]))
 """
