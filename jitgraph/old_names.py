@@ -86,6 +86,24 @@ def _getargspec(func: Any) -> ArgSpec:
     return ArgSpec(*inspect.getfullargspec(func)[:4])
 
 
+class _Cast:
+    """`np.cast`: `np.cast["float32"](a)` is `a` as an array of that dtype."""
+
+    def __getitem__(self, dtype: Any) -> Any:
+        return lambda a: np.asarray(a).astype(dtype)
+
+
+_KINDS = "biufcmMOSUV"
+
+
+def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
+    """Return what `np.find_common_type` did: scalars count only if their kind is above that of the arrays."""
+    arrays, scalars = (np.result_type(*map(np.dtype, types)) if len(types) else None for types in (array_types, scalar_types))
+    if arrays is None or scalars is None:
+        return scalars if arrays is None else arrays
+    return np.result_type(arrays, scalars) if _KINDS.index(scalars.kind) > _KINDS.index(arrays.kind) else arrays
+
+
 def _imp() -> ModuleType:
     """Return a module with the functions of `imp` that programs use."""
     module = ModuleType("imp", "The part of Python's old module `imp` that programs use.")
@@ -112,6 +130,12 @@ _PYTHON: list[tuple[Any, dict[str, Any]]] = [
     (threading.Thread, {"isAlive": threading.Thread.is_alive}),
 ]
 
+_SCTYPES: dict[str, list] = {
+    "int": [np.int8, np.int16, np.int32, np.int64], "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
+    "float": [np.float16, np.float32, np.float64, np.longdouble], "complex": [np.complex64, np.complex128, np.clongdouble],
+    "others": [bool, object, bytes, str, np.void],
+}
+
 _NUMPY: dict[str, Any] = {
     "bool": bool, "int": int, "float": float, "complex": complex, "object": object, "str": str,
     "long": int, "unicode": str,
@@ -123,6 +147,13 @@ _NUMPY: dict[str, Any] = {
     "row_stack": np.vstack, "mat": np.asmatrix, "trapz": getattr(np, "trapezoid", None),
     "in1d": lambda ar1, ar2, assume_unique=False, invert=False: np.isin(np.ravel(ar1), ar2, assume_unique, invert),
     "asscalar": lambda a: a.item(),
+    "longfloat": np.longdouble, "longcomplex": np.clongdouble, "clongfloat": np.clongdouble,
+    "bytes0": np.bytes_, "str0": np.str_, "void0": np.void, "typeDict": np.sctypeDict, "sctypes": _SCTYPES,
+    "cast": _Cast(),
+    "find_common_type": _find_common_type,
+    "disp": lambda mesg, device=None, linefeed=True: print(mesg, file=device, end="\n" if linefeed else ""),
+    **{name: getattr(np.exceptions, name) for name in ("AxisError", "ComplexWarning", "RankWarning", "TooHardError",
+                                                       "ModuleDeprecationWarning", "VisibleDeprecationWarning")},
     "math": math,
     "msort": lambda a: np.sort(a, axis=0),
     "asfarray": lambda a, dtype=np.float64: np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64),

@@ -23,6 +23,13 @@ assert np.float_ is np.float64 and np.asscalar(total) == 6 and np.isinf(np.Inf) 
 assert np.product([2, 3]) == 6 and np.alltrue([1, 1])
 assert np.reshape([1, 2], newshape=(2, 1)).shape == np.reshape([1, 2], (2, 1)).shape == (2, 1)
 assert np.row_stack([[1], [2]]).shape == (2, 1) and np.mat([[1, 2]]).shape == (1, 2)
+assert np.float64 in np.sctypes["float"] and bool in np.sctypes["others"] and np.longfloat is np.longdouble
+assert np.typeDict["float32"] is np.float32 and issubclass(np.AxisError, ValueError)
+assert issubclass(np.VisibleDeprecationWarning, Warning)
+assert np.find_common_type([np.float32], [np.int64, np.float64]) == "f4" and np.find_common_type([np.float32], [complex]) == "c16"
+assert np.find_common_type([], [np.int64, np.float32]) == "f8" and np.find_common_type(["f4", "i4"], ["i8"]) == "f8"
+assert np.cast[np.float32](5).dtype == "f4" and np.cast["int64"]([1.5]).tolist() == [1]
+np.disp("", linefeed=False)
 print(np.array(["a"], np.object), np.in1d([1, 2], [2]), np.asfarray([1, 2]))
 """
 

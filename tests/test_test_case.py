@@ -36,6 +36,14 @@ def test_sessions_and_seeds(tf, case):
         assert other is not first
 
 
+def test_a_case_begins_outside_of_all_graphs(tf, case):
+    """The fixtures of GPflow's tests enter a session around each of them."""
+    with tf.Session(graph=tf.Graph()) as session:
+        case.setUp()
+        assert tf.constant(1.0).graph is not session.graph and tf.get_default_session() is session
+    assert tf.get_default_graph() is not session.graph
+
+
 def test_close(tf, case):
     case.assertAllClose([1.0, 2.0], tf.constant([1.0, 2.0 + 1e-7]))
     case.assertAllClose({"a": [1.0], "b": (2.0, [3.0, float("nan")])}, {"a": [1.0], "b": (2.0, [3.0, float("nan")])})

@@ -44,7 +44,7 @@ def inspect(
     ] = False,
 ) -> int:
     """Run a program and show, for each distinct run signature, its pruned graph, plan and kernels."""
-    from jitgraph.cli.script import execute
+    from jitgraph.cli.script import execute, flush_output
 
     settle(jit=jit)
     if times and html is not None:
@@ -61,7 +61,7 @@ def inspect(
         print("jitgraph: the program was interrupted; what was compiled until then:", file=sys.stderr)
         code = 0
     found = show.recorded()
-    sys.stdout.flush()
+    flush_output()
     if times:
         from jitgraph.cli.times import print_runs
 

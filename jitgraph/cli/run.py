@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from typing import Annotated
@@ -61,6 +60,7 @@ def run(
 
 def _timed(program: Callable[[], int]) -> int:
     """Run a program and say where its time went, also where it was interrupted."""
+    from jitgraph.cli.script import flush_output
     from jitgraph.cli.times import print_program
     from jitgraph.runtime import recording
 
@@ -70,7 +70,7 @@ def _timed(program: Callable[[], int]) -> int:
         return program()
     finally:
         seconds = time.perf_counter() - begin
-        sys.stdout.flush()
+        flush_output()
         print_program(seconds, recording.recorded(beside_limits=False))
 
 

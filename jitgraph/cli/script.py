@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import runpy
 import sys
@@ -38,10 +39,17 @@ def execute(script: str, arguments: list[str], as_module: bool = False, whole_tr
     except BaseException as error:
         if as_module and _is_missing(error, script):
             raise Failure(f"no module named {script!r} (sought in {os.getcwd()} and the installed packages)") from None
-        sys.stdout.flush()
+        flush_output()
         print(traceback.format_exc() if whole_traceback else trimmed(error), end="", file=sys.stderr)
         return 1
     return 0
+
+
+def flush_output() -> None:
+    """Write out what a program printed, before what is said about it: what it put in the place of `sys.stdout` may have no
+    `flush`, or be closed."""
+    with contextlib.suppress(AttributeError, ValueError):
+        sys.stdout.flush()
 
 
 def _check(script: str) -> None:

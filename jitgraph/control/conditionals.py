@@ -40,7 +40,20 @@ def cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | None =
         pred = _predicate(pred)
         count_nodes(4)          # Switch, switch_t, switch_f and pred_id
         branches = [Branch(function, what, strict) for function, what in ((true_fn, "true_fn"), (false_fn, "false_fn"))]
-        return merged(pred, branches, "If")
+        return merged(pred, branches, "If", "Merge")
+
+
+def functional_cond(pred: Any, true_fn: Callable, false_fn: Callable, name: str | None = "cond") -> Any:
+    """As ``tf.cond`` with `strict`, as ``cond_v2`` of TensorFlow's inner modules: nodes of the branches count in functions of
+    their own, as TensorFlow makes them there, so that random ops after it draw its numbers.  Raises what ``tf.cond`` does.
+    """
+    with name_scope(name, "cond", [pred] if isinstance(pred, Tensor) else []):
+        if isinstance(pred, bool):
+            raise TypeError("pred must not be a Python bool", pred)
+        pred = _predicate(pred)
+        branches = [Branch(function, what, inline=False) for function, what in ((true_fn, "true_fn"), (false_fn, "false_fn"))]
+        count_nodes(1)          # the node itself, beside the Identity of each output
+        return merged(pred, branches, "If", "Identity")
 
 
 def _named(function: Any, older: Any, name: str, older_name: str) -> Any:
@@ -73,6 +86,8 @@ class Branch:
         self.graph = FunctionGraph(what)
         if inline:
             self.graph.count_inline()
+        else:
+            self.graph.name_apart()
         self.graph.is_branch = True
         self.what = what
         with self.graph.as_default():
@@ -109,8 +124,8 @@ def flow_of(leaf: Any) -> Tensor | None:
     return leaf.flow if isinstance(leaf, TensorArray) else None
 
 
-def merged(index: Tensor, branches: list[Branch], name: str) -> Any:
-    """The results of branches as one structure of tensors of the present graph."""
+def merged(index: Tensor, branches: list[Branch], name: str, result_name: str = "Identity") -> Any:
+    """The results of branches as one structure of tensors of the present graph, which are called `result_name`."""
     first = branches[0]
     for other in branches[1:]:
         _widen_indices(first, other)
@@ -121,8 +136,7 @@ def merged(index: Tensor, branches: list[Branch], name: str) -> Any:
     with counted_as(len(first.graph.outputs)):
         node = make_branching(index, [branch.graph for branch in branches], name)
         identity = lookup("Identity").builder
-        plain = "Merge" if name == "If" else "Identity"
-        outputs = iter([identity(tensor, name=plain) for tensor in node.outputs[:len(first.graph.outputs)]])
+        outputs = iter([identity(tensor, name=result_name) for tensor in node.outputs[:len(first.graph.outputs)]])
     leaves = [_leaf_like(leaf, [next(outputs) for _ in parts]) for leaf, parts in zip(first.leaves, first.tensors)]
     return nest.pack_sequence_as(first.result, leaves) if nest.is_nested(first.result) else leaves[0]
 

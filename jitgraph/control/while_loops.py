@@ -59,6 +59,33 @@ def while_loop(cond: Callable, body: Callable, loop_vars: Any, shape_invariants:
     return results[0] if single else results
 
 
+def functional_while_loop(cond: Callable, body: Callable, loop_vars: Any, shape_invariants: Any = None,
+                          parallel_iterations: int = 10, maximum_iterations: Any = None, name: str | None = None,
+                          return_same_structure: bool = True, back_prop: bool = True) -> Any:
+    """As ``tf.while_loop``, as ``while_v2`` of TensorFlow's inner modules: nodes of the loop count in functions of their own, as
+    TensorFlow makes them there, so that random ops after it draw its numbers.  Raises what ``tf.while_loop`` does."""
+    if not nest.is_nested(loop_vars):
+        loop_vars = [loop_vars]
+    with name_scope(name, "while", nest.flatten(loop_vars)):
+        loop_vars = nest.map_structure(_leaf, loop_vars)
+        if maximum_iterations is not None:
+            maximum_iterations = convert_to_tensor(maximum_iterations, name="maximum_iterations")
+        else:
+            count_nodes(1)                          # TensorFlow has a maximum of -1 there
+        count = len(nest.flatten(loop_vars, expand_composites=True))
+        with counted_as(0):
+            if maximum_iterations is not None:
+                cond, body, loop_vars, shape_invariants = _counted(cond, body, loop_vars, shape_invariants, maximum_iterations)
+            loop = _Loop(loop_vars, shape_invariants)
+            loop.build(cond, body, inline=False)
+            results = loop.make(parallel_iterations, back_prop=True)    # gradients flow in TensorFlow too, whatever is said
+        captured = len((set(loop.cond.captures) | set(loop.body.captures)) - {maximum_iterations})
+        count_nodes(1 + 1 + 2 + count + captured)   # the counter, the node, and an Identity of each output
+    if maximum_iterations is not None:
+        results = results[1]
+    return results[0] if len(nest.flatten(results)) == 1 and not return_same_structure else results
+
+
 def _counted(cond: Callable, body: Callable, loop_vars: Any, shape_invariants: Any, maximum_iterations: Any) -> tuple:
     """The loop with a counter before its variables."""
     limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
@@ -111,10 +138,15 @@ class _Loop:
         leaves = [_leaf_of(leaf, [next(tensors) for _ in _tensors_of(leaf)]) for leaf in self.leaves]
         return nest.pack_sequence_as(self.structure, leaves)
 
-    def build(self, cond: Callable, body: Callable) -> None:
-        """Calls the functions, each in a graph of its own."""
-        self.cond = FunctionGraph("cond").count_inline()
-        self.body = FunctionGraph("body").count_inline(self.cond)
+    def build(self, cond: Callable, body: Callable, inline: bool = True) -> None:
+        """Calls the functions, each in a graph of its own.  `inline`: whether TensorFlow makes their nodes in the graph around."""
+        self.cond, self.body = FunctionGraph("cond"), FunctionGraph("body")
+        if inline:
+            self.cond.count_inline()
+            self.body.count_inline(self.cond)
+        else:
+            self.cond.name_apart()
+            self.body.name_apart()
         count = len(self.first)
         with self.cond.as_default():
             with counted_as(2 * count):             # an Enter and a Merge each

@@ -40,7 +40,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "util.options": ":jitgraph.data.options",
     },
     "compiler": {"xla": "contrib.compiler.xla", "xla.xla": "contrib.compiler.xla"},
-    "debug": {},
+    "debug": dict.fromkeys(("debug", "lib.debug_data", "lib.debug_gradients", "lib.debug_utils", "wrappers.dumping_wrapper",
+                            "wrappers.framework", "wrappers.grpc_wrapper", "wrappers.hooks", "wrappers.local_cli_wrapper"),
+                           ":jitgraph.inner.debugger"),
     "module": {"module": ""},
     "autograph": {"autograph": "autograph", "core.converter": ":jitgraph.autograph.features",
                   "impl.api": "autograph autograph.experimental :jitgraph.autograph.api",
@@ -162,6 +164,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "collective_ops": "",           # imported by what reduces between machines only where it is told to
         "control_flow_ops": ":jitgraph.control.conditionals :jitgraph.ops.choices.cases "
                             ":jitgraph.control.order_ops :jitgraph.inner.control_flow_ops raw_ops",
+        "cond_v2": ":jitgraph.inner.control_flow_v2",
         "ctc_ops": "nn",
         "custom_gradient": "",
         "batch_ops": ":jitgraph.resources.batches",
@@ -285,6 +288,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
             :jitgraph.inner.variables
             :jitgraph.variables.synchronization""",
         "weights_broadcast_ops": ":jitgraph.losses.weights",
+        "while_v2": ":jitgraph.inner.control_flow_v2",
         "map_fn": "",
         "ragged": "ragged",
         **{
@@ -422,7 +426,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
 }
 """`tensorflow.python.GROUP.MODULE`: {group: {module: places}}; a group is a package of its own too."""
 
-PYTHON_PLACES = {"autograph": "autograph :jitgraph.autograph.api", "keras": "keras", "debug": "debug",
+PYTHON_PLACES = {"autograph": "autograph :jitgraph.autograph.api", "keras": "keras", "debug": ":jitgraph.inner.debugger",
                  "tf2": ":jitgraph.facade.eager_context",
                  "pywrap_tensorflow": "train errors :jitgraph.inner.graph_equality :jitgraph.inner.constant_folding "
                                        ":jitgraph.inner.events_writer"}

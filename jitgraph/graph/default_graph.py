@@ -25,3 +25,9 @@ def reset_default_graph() -> None:
         raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
                              "exit the nesting and create a new graph.")
     local.outermost = None
+
+
+def leave_graphs() -> None:
+    """Leaves each ``with graph.as_default()`` block of this thread, as if there were none: a test that failed may have left one
+    open, and pytest's fixtures open one around a whole test."""
+    local.graphs.clear()

@@ -113,6 +113,11 @@ class FunctionGraph(Graph):
         self._gradient_override_map = outer._gradient_override_map
         self._container = outer._container
 
+    def name_apart(self) -> FunctionGraph:
+        """Lets names begin anew here, as in the functions that TensorFlow calls rather than inlines; returns this graph."""
+        self._names.scope = ""
+        return self
+
     def keep_apart(self) -> None:
         """Lets the function have collections and variable scopes of its own."""
         self._collections = {}

@@ -265,6 +265,9 @@ def shape_from(c: Any, index: int, free: bool = False) -> Shape:
     length = with_rank(c.shapes[index], 1, "the shape")[0]
     value = c.constant(index)
     if value is None:
+        op = c.inputs[index].op
+        if length is None and op.type == "Pack" and op.attrs["axis"] == 0:
+            length = len(op.inputs)         # each can only be a size, whatever is known of its own shape
         return None if length is None else (None,) * length
     sizes = [size.item() if isinstance(size, np.integer) else size for size in np.ravel(value)]
     if free or not c.running:

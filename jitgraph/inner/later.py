@@ -53,6 +53,11 @@ def __getattr__(name: str) -> Any:
     return _of_module(name)
 
 
-@functools.cache
 def _of_module(name: str) -> Any:
-    return _Later(name, (), {"_public": None, "__doc__": f"{name} of TensorFlow's inner modules is not part of jitgraph."})
+    return stand_in(name, f"{name} of TensorFlow's inner modules is not part of jitgraph.")
+
+
+@functools.cache
+def stand_in(name: str, refusal: str) -> Any:
+    """A class `name` that stands for one that is not here: calling it raises a NotImplementedError that says `refusal`."""
+    return _Later(name, (), {"_public": None, "__doc__": refusal})

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.facade import names
-from jitgraph.graph.default_graph import get_default_graph, reset_default_graph
+from jitgraph.graph.default_graph import get_default_graph, leave_graphs, reset_default_graph
 from jitgraph.graph.stack import get_default_session
 from jitgraph.protobuf.messages import ConfigProto
 from jitgraph.test.assertions import Assertions
@@ -40,13 +40,14 @@ class TestCase(Assertions):
         cls.__test__ = True
 
     def setUp(self) -> None:
-        """Empties the default graph and sets the seeds."""
+        """Leaves all graphs, empties the default one and sets the seeds."""
         from jitgraph.graph.seeds import set_random_seed
 
         super().setUp()
         self._close_cached()
         random.seed(SEED)
         np.random.seed(SEED)
+        leave_graphs()
         reset_default_graph()
         set_random_seed(SEED)
 

@@ -9,11 +9,12 @@ from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.fill import ones_like
 from jitgraph.ops.arrays.identity import identity
 from jitgraph.ops.elementwise.cast import cast
-from jitgraph.train.one_op import OneOpOptimizer
+from jitgraph.train.one_op import OneOp
+from jitgraph.train.optimizer import Optimizer
 from jitgraph.variables.variable_initializers import Constant, Ones
 
 
-class AdagradOptimizer(OneOpOptimizer):
+class AdagradOptimizer(OneOp, Optimizer):
     """accumulator += gradient ** 2; var -= learning_rate * gradient / sqrt(accumulator) (Duchi et al., 2011).
 
     Slot: "accumulator", which starts at `initial_accumulator_value`.  Raises ValueError if that is not positive.
@@ -39,7 +40,7 @@ class AdagradOptimizer(OneOpOptimizer):
             self._get_or_make_slot_with_initializer(v, start, v.shape, dtype, "accumulator", self._name)
 
 
-class AdagradDAOptimizer(OneOpOptimizer):
+class AdagradDAOptimizer(OneOp, Optimizer):
     """Adagrad with dual averaging: weights without gradient go to exactly zero under L1 (Duchi et al., 2011).
 
     `global_step`: the step count, an int64 variable.  Slots: "gradient_accumulator", "gradient_squared_accumulator".
@@ -88,7 +89,7 @@ class AdagradDAOptimizer(OneOpOptimizer):
         return super()._input(name, var)
 
 
-class AdadeltaOptimizer(OneOpOptimizer):
+class AdadeltaOptimizer(OneOp, Optimizer):
     """Steps in the units of the weights, from running means of squared gradients and steps (Zeiler, 2012).
 
     Slots: "accum", "accum_update".  The paper's form has learning_rate 1.
@@ -103,7 +104,7 @@ class AdadeltaOptimizer(OneOpOptimizer):
                                              "epsilon": ("epsilon", epsilon)})
 
 
-class RMSPropOptimizer(OneOpOptimizer):
+class RMSPropOptimizer(OneOp, Optimizer):
     """Gradients divided by the root of a running mean of their squares (Tieleman and Hinton, 2012).
 
     `centered` divides by the standard deviation instead.  Slots: "rms" (starts at 1), "momentum", and "mg" if centered.

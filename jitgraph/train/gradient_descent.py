@@ -6,7 +6,7 @@ from typing import Any
 from jitgraph import raw_ops as raw
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.train.one_op import OneOpOptimizer
+from jitgraph.train.one_op import OneOp
 from jitgraph.train.optimizer import Optimizer
 from jitgraph.variables.assignments import scatter_sub
 
@@ -40,7 +40,7 @@ class GradientDescentOptimizer(Optimizer):
             rate if isinstance(rate, float) else self._as(self._learning_rate_tensor, grad)))
 
 
-class MomentumOptimizer(OneOpOptimizer):
+class MomentumOptimizer(OneOp, Optimizer):
     """accumulation = momentum * accumulation + gradient; var -= learning_rate * accumulation.
 
     `use_nesterov` evaluates the gradient ahead, in the form of Sutskever et al., 2013.  Slot: "momentum".

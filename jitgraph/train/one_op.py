@@ -1,17 +1,23 @@
 """Optimizers whose step for one variable is one op, ``Apply...``."""
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.registry import lookup
 from jitgraph.ops.arrays.constant import constant
-from jitgraph.train.optimizer import Optimizer
 from jitgraph.train.slots import is_resource
 
+if TYPE_CHECKING:
+    from jitgraph.train.optimizer import Optimizer as _Mixed
+else:
+    _Mixed = object
 
-class OneOpOptimizer(Optimizer):
-    """Base class: a subclass says which op it is, and what its inputs are.
+
+class OneOp(_Mixed):
+    """What an optimizer has beside ``Optimizer``, and before it among its bases: the class says which op it is, and its inputs.
+
+    It is no ``Optimizer`` itself because programs ask whether ``__base__`` of an optimizer of ``tf.train`` is that.
 
     ``_step``: the op's type without "Apply".  ``_slot_inputs``: {input of the op: name of the slot}.  The constructor sets
     ``_hyperparameters``: {input of the op: (name of its node, value)} and may set ``_attrs``.

@@ -42,6 +42,9 @@ class Optimizer:
     hyperparameters), ``_create_slots(var_list)`` and ``_finish(update_ops, name_scope)``.
     """
 
+    # a slot, so that this is the ``__base__`` of optimizers that have a class without slots beside it, see `train.one_op`
+    __slots__ = ("_use_locking", "__dict__", "__weakref__")
+
     GATE_NONE = 0       # a gradient may be applied while others are computed
     GATE_OP = 1         # all gradients of one op are computed before any of them is used
     GATE_GRAPH = 2      # all gradients are computed before any of them is used

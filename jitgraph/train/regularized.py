@@ -3,10 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.train.one_op import OneOpOptimizer
+from jitgraph.train.one_op import OneOp
+from jitgraph.train.optimizer import Optimizer
 
 
-class FtrlOptimizer(OneOpOptimizer):
+class FtrlOptimizer(OneOp, Optimizer):
     """Follow the regularized leader (McMahan et al., 2013).  Slots: "accum", "linear".
 
     Raises ValueError for negative strengths or accumulators and positive `learning_rate_power`.
@@ -41,7 +42,7 @@ class FtrlOptimizer(OneOpOptimizer):
             self._zeros_slot(v, "linear", self._linear_name or self._name)
 
 
-class ProximalGradientDescentOptimizer(OneOpOptimizer):
+class ProximalGradientDescentOptimizer(OneOp, Optimizer):
     """A gradient step, then the proximal step for L1 and L2 (Duchi and Singer, 2009)."""
 
     _step = "ProximalGradientDescent"
@@ -54,7 +55,7 @@ class ProximalGradientDescentOptimizer(OneOpOptimizer):
             "l2": ("l2_regularization_strength", l2_regularization_strength)})
 
 
-class ProximalAdagradOptimizer(OneOpOptimizer):
+class ProximalAdagradOptimizer(OneOp, Optimizer):
     """An Adagrad step, then the proximal step for L1 and L2 (Duchi and Singer, 2009).  Slot: "accumulator".
 
     Raises ValueError if `initial_accumulator_value` is not positive.

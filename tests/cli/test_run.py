@@ -83,6 +83,15 @@ def test_causes_are_shown_and_trimmed_too(jitgraph, script):
     assert "compat.py" not in done.stderr
 
 
+@pytest.mark.parametrize("options", [[], ["--times"]])
+def test_what_stands_in_the_place_of_the_output_need_not_flush(jitgraph, script, options):
+    """Programs log by objects with a `write` alone: their own errors are said all the same."""
+    path = script("import sys\nclass Log:\n    write = sys.stdout.write\nsys.stdout = Log()\nprint('one')\n1 / 0\n")
+    done = jitgraph("run", *options, path)
+    assert done.returncode in (1, 120) and done.stdout.startswith("one")      # 120: Python could not flush it either
+    assert "ZeroDivisionError" in done.stderr and "bug of jitgraph" not in done.stderr
+
+
 def test_syntax_errors_show_the_line(jitgraph, script):
     path = script("x = = 3\n")
     done = jitgraph("run", path)

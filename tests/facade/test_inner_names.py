@@ -221,3 +221,19 @@ def test_layers_of_contrib_choose_by_what_is_known(tf, tensorflow):
     assert utils.constant_value(tf.placeholder(tf.bool, [])) is None
     with pytest.raises(ValueError, match="n must be a positive integer"):
         utils.n_positive_integers("3", [1])
+
+
+def test_the_debugger_can_be_imported_and_says_what_there_is(tf, tensorflow):
+    from tensorflow.python import debug as tf_debug
+    from tensorflow.python.debug import DumpingDebugWrapperSession
+    from tensorflow.python.debug.lib.debug_data import has_inf_or_nan
+    from tensorflow.python.debug.wrappers import hooks
+
+    class Own(DumpingDebugWrapperSession):
+        pass
+
+    assert hooks.LocalCLIDebugHook is tf_debug.LocalCLIDebugHook and has_inf_or_nan is tf_debug.has_inf_or_nan
+    for make in (Own, tf_debug.LocalCLIDebugWrapperSession, hooks.LocalCLIDebugHook):
+        with pytest.raises(NotImplementedError, match="debugger.*add_check_numerics_ops"):
+            make(tf.Session())
+    assert not hasattr(tf_debug, "nothing")

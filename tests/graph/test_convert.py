@@ -72,8 +72,9 @@ def test_lists_of_tensors_are_packed(tf):
     x = tf.constant(2)
     assert tf.convert_to_tensor([1, x]).op.type == "Pack"
     assert tf.convert_to_tensor([[x, 1], [2, x]]).shape.as_list() == [2, 2]
+    assert tf.convert_to_tensor([x, 1], tf.float32).dtype == tf.float32
     with pytest.raises(TypeError, match="Cannot convert a list containing a tensor of dtype"):
-        tf.convert_to_tensor([x, 1], tf.float32)
+        tf.convert_to_tensor([x, tf.constant(1.0)])
     with pytest.raises(TypeError):
         tf.convert_to_tensor([x, 2.5])
 

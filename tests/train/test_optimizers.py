@@ -212,3 +212,9 @@ def test_a_class_of_the_user_takes_the_arguments_of_gradients_by_name(tf):
         session.run(tf.global_variables_initializer())
         session.run(step)
         assert session.run(weight) == 1.5
+
+
+def test_the_base_of_optimizers(tf):
+    """GPflow takes those whose base is ``tf.train.Optimizer``."""
+    kinds = [getattr(tf.train, name) for name in dir(tf.train) if name.endswith("Optimizer") and name != "Optimizer"]
+    assert len(kinds) == 11 and all(kind.__base__ is tf.train.Optimizer for kind in kinds)

@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import dtypes, literals, shapes
+from jitgraph.graph import structures as nest
 from jitgraph.graph.convert import convert_to_tensor, is_tensor_like, register_tensor_conversion_function
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import DType, as_dtype
@@ -96,14 +97,19 @@ def _dtype_in(value: Any) -> DType | None:
 
 
 def _list_conversion(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Any:
-    """Lists that hold tensors are packed (``packed`` nodes); others are constants."""
+    """Lists that hold tensors are packed (``packed`` nodes), cast before if the first of them has another dtype than is asked for;
+    others are constants."""
     if not _holds_tensor(value):
         return NotImplemented
     inferred = _dtype_in(value)
     if dtype is not None and inferred is not dtype:
-        raise TypeError(f"Cannot convert a list containing a tensor of dtype {inferred} to {dtype} (Tensor is: "
-                        f"{value!r})")
-    return _pack(value, inferred, name or "packed")
+        value = nest.map_structure(lambda item: _as(dtype, item) if is_tensor_like(item) else item, value)
+    return _pack(value, dtype or inferred, name or "packed")
+
+
+def _as(dtype: DType, tensor: Any) -> Tensor:
+    tensor = convert_to_tensor(tensor)
+    return tensor if tensor.dtype.base_dtype is dtype else lookup("Cast").builder(tensor, DstT=dtype)
 
 
 def _pack(value: Any, dtype: DType | None, name: str) -> Any:
