@@ -383,8 +383,13 @@ class FakeDriver:
         reached = {}
         if loaded["by_table"]:
             reached, arrays = dict(zip((address for address, _ in given), arrays)), []
+        error[:8].view(np.int64)[0] |= self._simulate(loaded["source"], function.name, arrays, words, blocks, threads, reached)
+
+    def _simulate(self, source: str, name: str, arrays: list[np.ndarray], words: np.ndarray, blocks: int, threads: int,
+                  reached: dict[int, np.ndarray]) -> int:
+        """Runs a kernel's text on a grid; returns its error bits."""
         run = lanes.simulate if self._seed is None else functools.partial(simt.simulate, seed=self._seed)
-        error[:8].view(np.int64)[0] |= run(loaded["source"], function.name, arrays, words, blocks, threads, reached=reached)
+        return run(source, name, arrays, words, blocks, threads, reached=reached)
 
     # cuBLASLt ------------------------------------------------------------------------------------------------------
     def products(self, device: int) -> Any:

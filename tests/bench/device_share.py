@@ -11,6 +11,7 @@ that zeros lead astray, and with `--simulate` all, on one that computes what it 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fnmatch
 import os
 import re
@@ -19,7 +20,7 @@ from collections import Counter
 import numpy as np
 
 import jitgraph as tf
-from jitgraph.bench import runner
+from jitgraph.bench import device, runner
 from jitgraph.bench.workload import REGISTRY
 from jitgraph.compiler import TARGETS, compile, sizes
 from jitgraph.compiler.emit import cuda_compile
@@ -37,23 +38,32 @@ class Asked(Exception):
 
 
 class Session:
-    """Stands for tf.Session: initialises nothing, and tells what it is asked for instead of running it."""
+    """Stands for tf.Session: initialises nothing, and once a workload is `prepared`, tells what it is asked for instead of running
+    it."""
+
+    prepared = False
 
     def __init__(self):
         self.graph = tf.get_default_graph()
 
     def run(self, fetches, feeds=None):
-        if feeds is not None:
-            raise Asked(self.graph, fetches, feeds)
+        if self.prepared:
+            raise Asked(self.graph, fetches, feeds or {})
 
 
 def planned(name, full=False):
-    """The program of a network's workload for CUDA: its first segment, where shapes depend on values."""
+    """The program of a workload for CUDA: its first segment, where shapes depend on values."""
     tf.reset_default_graph()
-    runner.choose([name], False, True)      # which loads them all
-    real, tf.Session = tf.Session, Session
+    device.workloads(), runner.choose([], False, True)      # which load them all
+
+    class Listening(Session):
+        pass
+
+    real, tf.Session = tf.Session, Listening
     try:
-        REGISTRY[name].prepare("jitgraph", small=not full)()
+        call = REGISTRY[name].prepare("jitgraph", small=not full)
+        Listening.prepared = True
+        call()
     except Asked as asked:
         graph, fetches, feeds = asked.args
     finally:
@@ -135,15 +145,26 @@ class Quick(tf.Session):
         super().__init__(*given, **{**named, "jit": "always"})
 
 
+@contextlib.contextmanager
+def sessions_on(driver):
+    """Within it, sessions run on a simulated device, and compile at once."""
+    real, tf.Session = tf.Session, Quick
+    before, os.environ["JITGRAPH_TARGET"] = os.environ.get("JITGRAPH_TARGET", ""), "cuda-simulator"
+    machine._MACHINES[1] = Machine(driver)
+    try:
+        yield
+    finally:
+        tf.Session, os.environ["JITGRAPH_TARGET"] = real, before
+        del machine._MACHINES[1]
+
+
 def stepped(name, full=False, driver=Zeros):
     """(launches, {operation that the host does: count}, copies from and to the host, their bytes, waits for the device, copies
     within the device) of one step of a network."""
     tf.reset_default_graph()
     runner.choose([name], False, True)
-    driver, real, tf.Session = driver(), tf.Session, Quick
-    before, os.environ["JITGRAPH_TARGET"] = os.environ.get("JITGRAPH_TARGET", ""), "cuda-simulator"
-    machine._MACHINES[1] = Machine(driver)
-    try:
+    driver = driver()
+    with sessions_on(driver):
         step = REGISTRY[name].prepare("jitgraph", small=not full)
         for _ in range(2):
             step()
@@ -152,9 +173,6 @@ def stepped(name, full=False, driver=Zeros):
         waits, tally = driver.asked["waits"], explain.Tally()
         with watching(0, tally):
             step()
-    finally:
-        tf.Session, os.environ["JITGRAPH_TARGET"] = real, before
-        del machine._MACHINES[1]
     lines = list(tally.lines.values())
     launches = sum(line.calls for line in lines if line.kind == "kernel" and " on GPU:" in line.name)
     host = Counter()
