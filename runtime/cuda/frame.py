@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .machine import Machine, OwnedGraph
     from .variable import DeviceVariable
 
+NOTHING: contextlib.nullcontext[None] = contextlib.nullcontext()
+
 
 class Ready:
     """A part with the addresses of a frame; `graph` from the second run on, for variables that lie at `addresses`."""
@@ -71,6 +73,9 @@ class DeviceFrame(Frame):
         self.native = {row: self._native_variables(row, count) for row, count in
                        (stretch[:2] for stretch, block in self.steps if block is not None)}
         self.order = self._ordered()
+        self.asks_host = any(block is None and not isinstance(stretch, Stretch) for stretch, block in self.order)
+        # whether a run may begin only when the one before is done, as it overwrites what that reads
+        self.mailed = bool(self.small_feeds)
 
     # memory ----------------------------------------------------------------------------------------------------------
     def _feeds_and_outputs(self) -> None:
@@ -154,7 +159,7 @@ class DeviceFrame(Frame):
 
     # running ---------------------------------------------------------------------------------------------------------
     def _run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
-        if not self.resident:           # where it is, what lies in the letter box is what a run has waited for
+        if self.mailed:
             self._settle()
         for number, buffer in self.small_feeds:
             buffer[...] = feeds[number]
@@ -210,14 +215,13 @@ class DeviceFrame(Frame):
                 for d in self.schedule.devices:
                     self.devices[d].synchronize()
 
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """With no other run on the devices, and none that changes variables."""
-        with self.binding.state.lock if self.variables else contextlib.nullcontext(), self.machine.lock:
-            yield
+    @property
+    def _variables_lock(self) -> Any:
+        """What is held, before the machine's lock, by who changes variables."""
+        return self.binding.state.lock if self.variables else NOTHING
 
     def _on_devices(self, stretch: Stretch, parts: list[Ready], trace: Any = None) -> None:
-        with self._alone():
+        with self._variables_lock, self.machine.lock:
             if self.variables and self.generation != self.binding.state.generation:
                 self._find_variables()
             addresses = {(slot, d): self.of_slot[slot].on(self.devices[d]) for slot, d in stretch.variables}
@@ -390,7 +394,7 @@ class DeviceFrame(Frame):
         touched, written = self.native.get(start) or self._native_variables(start, 1)
         if not touched:
             return super()._native(start, block, call, poll)
-        with self._alone():
+        with self._variables_lock, self.machine.lock:
             for variable in touched:
                 variable.value()
             try:

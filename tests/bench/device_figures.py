@@ -2,6 +2,7 @@
 
     python -m tests.bench.device_figures              # for sm_90
     python -m tests.bench.device_figures --capability 8.0
+    python -m tests.bench.device_figures --host       # what a Session.run takes of the host, but for the driver
 
 For each workload, in its full size: how many kernels a call launches, and the bytes that their buffers hold, each counted once
 for a read and once for a write, beside the least that a call must move.  Of a part of that, run on the simulated grid: the sectors
@@ -12,6 +13,8 @@ and by how many bytes a thread loads and stores.
 from __future__ import annotations
 
 import argparse
+import time
+import timeit
 
 import numpy as np
 
@@ -110,10 +113,46 @@ def table(rows):
     return "\n".join(lines)
 
 
+class Silent(device_share.Zeros):
+    """A device that is asked for what was captured, and does nothing."""
+
+    def launch_graph(self, graph, stream):
+        pass
+
+    def synchronize(self, stream):
+        pass
+
+
+def host_times(calls=2000, repeats=7):
+    """{what is run: seconds of the processor for one Session.run}, the least of some rounds, the driver's own left out."""
+    found = {}
+    with device_share.sessions_on(Silent()):
+        for what, call in (("a counter, nothing fed or fetched", REGISTRY["device-run"].prepare("jitgraph")), _training_step()):
+            for _ in range(5):
+                call()
+            found[what] = min(timeit.repeat(call, time.thread_time, repeat=repeats, number=calls)) / calls
+    return found
+
+
+def _training_step():
+    tf.reset_default_graph()
+    x, w = tf.placeholder(tf.float32, [8, 32]), tf.Variable(tf.ones([32, 16]))
+    loss = tf.reduce_mean(tf.nn.relu(tf.matmul(x, w)))
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    session, value = tf.Session(), np.ones([8, 32], np.float32)
+    session.run(tf.global_variables_initializer())
+    return "a step of training, 1 KB fed and the loss fetched", lambda: session.run([step, loss], {x: value})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--capability", default="9.0", help="compute capability that is compiled for")
-    capability = tuple(map(int, parser.parse_args().capability.split(".")))
+    parser.add_argument("--host", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.host:
+        device.workloads()
+        return print("\n".join(f"{what}: {seconds * 1e6:.1f} us" for what, seconds in host_times().items()))
+    capability = tuple(map(int, arguments.capability.split(".")))
     print(table([figures(name, capability=capability) for name in names()]))
 
 

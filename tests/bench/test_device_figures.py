@@ -1,5 +1,8 @@
 """What is said without a GPU of the kernels that are timed by bandwidth."""
 
+import functools
+import sys
+
 import pytest
 
 from jitgraph.compiler.emit import cuda_compile
@@ -45,3 +48,11 @@ def test_what_a_multiprocessor_holds():
     assert device_figures.resident(made, 256) == 1536       # 40 registers of 65536
     wide = cuda_compile.CompiledKernel("k", "", b"", 512, registers=92, shared=42368, stack=0, spilled=0)
     assert device_figures.resident(wide, 512) == 512
+
+
+def test_the_hosts_share_of_a_run(monkeypatch):
+    """Microseconds, of a driver that answers at once: a hundred of them would be a fault, whatever the machine is doing."""
+    monkeypatch.setattr(device_figures, "host_times", functools.partial(device_figures.host_times, calls=200, repeats=3))
+    monkeypatch.setattr(sys, "argv", ["device_figures", "--host"])
+    assert device_figures.main() is None
+    assert all(0 < seconds < 1e-4 for seconds in device_figures.host_times().values())
