@@ -26,6 +26,7 @@ from .instruction import numba_type
 from .native import memory_codes, source_digest
 
 HOPPER = (9, 0)         # the compute capability that is compiled for unless another is named
+NEWEST = (9, 0)         # the PTX of CUDA 13.0, which is the newest that drivers of version 580 and nvJitLink 13.0 read
 
 
 class ExtraMissing(ImportError):
@@ -49,10 +50,12 @@ class CompiledKernel:
 def compile_kernel(kernel: Kernel, capability: tuple[int, int] = HOPPER) -> CompiledKernel:
     """Compiles an emitted kernel for a compute capability.
 
-    Raises ExtraMissing where jitgraph[cuda] is not installed, CompileError where the kernel does not compile.
+    Raises ExtraMissing where jitgraph[cuda] is not installed, or parts of another toolkit are in its place, CompileError where
+    the kernel does not compile.
     """
     threads = most_threads(kernel)
     ptx = to_ptx(kernel, threads, capability)
+    _check_toolkit(ptx)
     cubin, log = to_cubin(ptx, kernel.source, capability)
     return CompiledKernel(kernel.name, ptx, cubin, threads, **_resources(log))
 
@@ -90,6 +93,14 @@ def _lowered(source: str, name: str, codes: tuple[str, ...], threads: int) -> tu
     for argument in function.args:
         argument.add_attribute("noalias")
     return library, symbol
+
+
+def _check_toolkit(ptx: str) -> None:
+    """Raises ExtraMissing for PTX of a newer toolkit: what assembles and loads it would refuse it in words that name no package."""
+    written = re.search(r"^\.version (\d+)\.(\d+)", ptx, re.MULTILINE)
+    if written is not None and (int(written[1]), int(written[2])) > NEWEST:
+        raise ExtraMissing(f"compiling for CUDA needs the NVVM of CUDA 13.0; one of a newer toolkit was found, which writes PTX "
+                           f"{written[1]}.{written[2]}, and drivers of version 580 read {NEWEST[0]}.{NEWEST[1]}: {advice('cuda')}")
 
 
 def to_cubin(ptx: str, source: str, capability: tuple[int, int] = HOPPER) -> tuple[bytes, str]:

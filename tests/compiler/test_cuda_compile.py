@@ -113,6 +113,13 @@ def test_a_kernel_that_does_not_compile_shows_its_text(programs):
         compile_kernel(kernel)
 
 
+def test_a_newer_toolkit_is_told_in_one_sentence(programs, monkeypatch):
+    """As NVVM 13.4 writes it, whose PTX nvJitLink 13.0 and drivers of version 580 do not read."""
+    monkeypatch.setattr(cuda_compile, "to_ptx", lambda *given: "//\n.version 9.4\n.target sm_90\n")
+    with pytest.raises(ExtraMissing, match=r"^compiling for CUDA needs the NVVM of CUDA 13.0.*PTX 9.4.* read 9.0: .*\[cuda\]'$"):
+        compile_kernel(programs["elementwise"].schedule().kernels[0])
+
+
 def test_without_the_extra_one_sentence_says_what_to_install(programs, monkeypatch):
     import importlib.metadata
 
