@@ -204,7 +204,9 @@ class DeviceFrame(Frame):
         return [self._read(kind, where, feeds) for kind, where in self.readers]
 
     def _staying(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
-        """A result in memory of its own on the device that has made it, else as the host has it."""
+        """A result in memory of its own on the device that has made it, or that has a variable's value; else as the host has it."""
+        if kind == "variable" and self.of_slot[where].block() is not None:
+            return self._variable_there(where)
         d = self.schedule.writer.get(where, HOST)
         if d == HOST or kind not in ("copy", "scalar", "given") or (where, d) not in self.place_of:
             return self._read(kind, where, feeds)
@@ -220,6 +222,15 @@ class DeviceFrame(Frame):
             if nbytes:
                 self.machine.driver.on_device(block.address, self.place_of[where, d], nbytes, device.stream)
         return DeviceArray(block, self.binding.shapes[where], self.binding.layout.slots[where].dtype.as_numpy_dtype)
+
+    def _variable_there(self, where: int) -> DeviceArray:
+        """A copy of a variable's value, on a device that has it."""
+        with self.variables_lock, self.machine.lock:
+            block = self.of_slot[where].block()
+            assert block is not None
+            value = DeviceArray(block, self.binding.shapes[where], self.binding.layout.slots[where].dtype.as_numpy_dtype).copy()
+            block.device.synchronize()
+        return value
 
     def _settle(self) -> None:
         """Waits for what an earlier run has left under way, before its feeds and answers are overwritten."""
