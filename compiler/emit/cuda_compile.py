@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,21 +54,25 @@ def compile_kernel(kernel: Kernel, capability: tuple[int, int] = HOPPER) -> Comp
     Raises ExtraMissing where jitgraph[cuda] is not installed, or parts of another toolkit are in its place, CompileError where
     the kernel does not compile.
     """
-    threads = most_threads(kernel)
-    ptx = to_ptx(kernel, threads, capability)
+    return compile_text(kernel.source, kernel.name, argument_codes(kernel), most_threads(kernel), capability)
+
+
+def compile_text(source: str, name: str, codes: Sequence[str], threads: int, capability: tuple[int, int]) -> CompiledKernel:
+    """The same of a kernel's text, of which function `name` takes arguments of these types; `threads`: the most per block."""
+    ptx = to_ptx(source, name, codes, threads, capability)
     _check_toolkit(ptx)
-    cubin, log = to_cubin(ptx, kernel.source, capability)
-    return CompiledKernel(kernel.name, ptx, cubin, threads, **_resources(log))
+    cubin, log = to_cubin(ptx, source, capability)
+    return CompiledKernel(name, ptx, cubin, threads, **_resources(log))
 
 
-def to_ptx(kernel: Kernel, threads: int, capability: tuple[int, int] = HOPPER) -> str:
-    """The PTX of an emitted kernel; its entry point is `kernel.name`.  The same text gives the same PTX."""
+def to_ptx(source: str, name: str, codes: Sequence[str], threads: int, capability: tuple[int, int] = HOPPER) -> str:
+    """The PTX of a kernel's text; its entry point is `name`.  The same text gives the same PTX."""
     from numba.core.compiler_lock import global_compiler_lock
 
     with global_compiler_lock:
-        library, symbol = _lowered(kernel.source, kernel.name, tuple(argument_codes(kernel)), threads)
+        library, symbol = _lowered(source, name, tuple(codes), threads)
         (ptx,) = library.get_asm_strs(cc=capability)
-    return _renamed(ptx, symbol, kernel.name)
+    return _renamed(ptx, symbol, name)
 
 
 @functools.lru_cache(maxsize=1)         # kept for devices of another kind: this takes most of the time, and is the same for all

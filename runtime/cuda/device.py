@@ -6,6 +6,7 @@ import heapq
 import math
 import threading
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,10 @@ class Device:
     def object_code(self, kernel: Kernel) -> bytes:
         """A kernel for this device."""
         return self.driver.object_code(kernel, self.properties.capability)
+
+    def object_codes(self, kernels: Sequence[Kernel]) -> list[bytes]:
+        """Many kernels for this device."""
+        return self.driver.object_codes(kernels, self.properties.capability)
 
     def load(self, name: str, code: bytes) -> Function:
         """A kernel on this device."""

@@ -333,6 +333,9 @@ class FakeDriver:
         params = [[param.name, param.dtype, param.use] for param in kernel.params]
         return json.dumps({"source": kernel.source, "params": params, "by_table": bool(kernel.batch)}).encode()
 
+    def object_codes(self, kernels: Sequence[Kernel], capability: tuple[int, int]) -> list[bytes]:
+        return [self.object_code(kernel, capability) for kernel in kernels]
+
     def load(self, device: int, code: bytes, name: str) -> Function:
         with self._lock:
             self._outside_captures("a load of a kernel")
