@@ -182,6 +182,7 @@ class Table:
     def _execute(self, frame: Any, given: tuple[list[Any], list[list[Any]], Mapping[int, Sequence[Any]]]) -> list[list[Any]]:
         values, taken, counts = given
         count, device = len(taken), frame.devices[self.d]
+        falls = any(column[-1] < column[0] for column in counts.values())
         rounds = frame.rounds = frame.rounds or Rounds(frame)
         with frame.variables_lock, frame.machine.lock:
             columns: dict[int, list[Any]] = {}
@@ -190,7 +191,8 @@ class Table:
             for k, kept in self.outputs.items():
                 places = count if kept else 2
                 rows = self._rows(device.take(self.apart[k] * places), k, places)
-                rows = rows if kept else [rows[n % 2] for n in range(count)]
+                # of a loop that counts down the first is the last: what is stored by falling numbers lies in a row, too
+                rows = (rows[::-1] if falls else rows) if kept else [rows[n % 2] for n in range(count)]
                 addresses[k] = [row.address for row in rows]
                 columns[k] = rows if kept else [*[None] * (count - 1), rows[-1]]
             for k, number in self.taken.items():
