@@ -126,6 +126,7 @@ class Silent(device_share.Zeros):
 def host_times(calls=2000, repeats=7):
     """{what is run: seconds of the processor for one Session.run}, the least of some rounds, the driver's own left out."""
     found = {}
+    tf.reset_default_graph()            # of whose variables all are initialised
     with device_share.sessions_on(Silent()):
         for what, call in (("a counter, nothing fed or fetched", REGISTRY["device-run"].prepare("jitgraph")), _training_step()):
             for _ in range(5):
