@@ -1,4 +1,5 @@
-"""Other processes that compile kernels while this one does: llvmlite lets one thread of a process into LLVM at a time.
+"""Other processes that compile kernels while this one does, for the CPU or for GPUs: llvmlite lets one thread of a process into
+LLVM at a time.
 
 They are started when a plan needs several kernels that the store lacks, take jobs from the same list as this process, and
 end by themselves when nobody has needed them for a while.  Jobs and results are lines of JSON through pipes.  Whatever goes
@@ -194,7 +195,7 @@ def serve() -> None:
     import time
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # Ctrl-C is for the program
-    from jitgraph.compiler.emit import native, vocabulary
+    from jitgraph.compiler.emit import cuda_compile, native, vocabulary
 
     native.warm_up()
     out, sys.stdout = sys.stdout, sys.stderr
@@ -203,8 +204,12 @@ def serve() -> None:
         job = json.loads(line)
         begin = time.perf_counter()
         try:
-            code = native.compile_function(job["source"], job["name"], job["codes"], job["symbol"], job["compiler"],
-                                           vocabulary.forms_from(job["forms"]))
+            if "capability" in job:
+                code = cuda_compile.compile_text(job["source"], job["name"], job["codes"], job["threads"],
+                                                 tuple(job["capability"])).cubin
+            else:
+                code = native.compile_function(job["source"], job["name"], job["codes"], job["symbol"], job["compiler"],
+                                               vocabulary.forms_from(job["forms"]))
             answer = {"code": code.hex(), "seconds": time.perf_counter() - begin}
         except Exception:
             answer = {}                 # the program compiles it again, and reports what is wrong

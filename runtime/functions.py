@@ -25,6 +25,7 @@ from .memory import on_host
 from .scalar_loops import ScalarKernel
 
 if TYPE_CHECKING:
+    from .cuda.iterations import DeviceIterations
     from .plan import Plan
     from .state import State
 
@@ -183,7 +184,7 @@ class LoopCaller(Caller):
 
     call: divide.LoopCall
     steps: LoopSteps
-    ahead: Iterations | None
+    ahead: Iterations | DeviceIterations | None
 
     def __init__(self, call: divide.LoopCall, state: State) -> None:
         super().__init__(call, state)
@@ -199,12 +200,15 @@ class LoopCaller(Caller):
 
     def _use_devices(self, state: State) -> None:
         """The body without the numbers that the host computes itself."""
+        from .cuda.iterations import DeviceIterations
         from .cuda.loops import DeviceLoopSteps, counted, without
 
         self.counted = counted(self.call)
         program, self.sources = without(self.call, self.counted)
         self.body = self.functions[1] = Function(program, state)
         self.steps = DeviceLoopSteps(self.call, state)
+        if self.call.counters is not None:
+            self.ahead = DeviceIterations(self.call, self.steps, self.sources, self.counted)
 
     def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple[Any, ...]:
         given = self.spread(arrays)

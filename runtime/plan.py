@@ -112,7 +112,15 @@ class Plan:
             return self.once
         if self.once:
             return True
-        return not self._compile_first(feeds)
+        return not self._compile_first(feeds) and not self._stays(self.fetches)
+
+    def _stays(self, fetches: Sequence[Tensor]) -> bool:
+        """Whether the caller wants what is fetched to stay on devices, where only kernels leave something."""
+        if self.state.machine is None or not fetches:
+            return False
+        from .cuda.array import staying
+
+        return staying()
 
     @functools.cached_property
     def once(self) -> bool:

@@ -143,6 +143,8 @@ def emit_batch(kernels: list[Kernel]) -> Kernel:
         for k, param in enumerate(first.params):
             text.line(f"{param.name} = pointer_{memory_code(param.dtype)}(table, entry + {ENTRY + k})")
         text.line(f"sizes = onwards(table, entry + {ENTRY + len(first.params)})")
+        if writer.may_fail:         # the text looks at what, of these kernels, is known to be all right: there is nothing to report
+            text.line("err = 0")
         for part in (writer.arguments, writer.head, writer.text):
             text.add(part)
     found.source, found.origins = "\n".join(text.lines) + "\n", text.origins

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ from .instruction import numba_type
 from .native import memory_codes, source_digest
 
 HOPPER = (9, 0)         # the compute capability that is compiled for unless another is named
+NEWEST = (9, 0)         # the PTX of CUDA 13.0, which is the newest that drivers of version 580 and nvJitLink 13.0 read
 
 
 class ExtraMissing(ImportError):
@@ -49,22 +51,28 @@ class CompiledKernel:
 def compile_kernel(kernel: Kernel, capability: tuple[int, int] = HOPPER) -> CompiledKernel:
     """Compiles an emitted kernel for a compute capability.
 
-    Raises ExtraMissing where jitgraph[cuda] is not installed, CompileError where the kernel does not compile.
+    Raises ExtraMissing where jitgraph[cuda] is not installed, or parts of another toolkit are in its place, CompileError where
+    the kernel does not compile.
     """
-    threads = most_threads(kernel)
-    ptx = to_ptx(kernel, threads, capability)
-    cubin, log = to_cubin(ptx, kernel.source, capability)
-    return CompiledKernel(kernel.name, ptx, cubin, threads, **_resources(log))
+    return compile_text(kernel.source, kernel.name, argument_codes(kernel), most_threads(kernel), capability)
 
 
-def to_ptx(kernel: Kernel, threads: int, capability: tuple[int, int] = HOPPER) -> str:
-    """The PTX of an emitted kernel; its entry point is `kernel.name`.  The same text gives the same PTX."""
+def compile_text(source: str, name: str, codes: Sequence[str], threads: int, capability: tuple[int, int]) -> CompiledKernel:
+    """The same of a kernel's text, of which function `name` takes arguments of these types; `threads`: the most per block."""
+    ptx = to_ptx(source, name, codes, threads, capability)
+    _check_toolkit(ptx)
+    cubin, log = to_cubin(ptx, source, capability)
+    return CompiledKernel(name, ptx, cubin, threads, **_resources(log))
+
+
+def to_ptx(source: str, name: str, codes: Sequence[str], threads: int, capability: tuple[int, int] = HOPPER) -> str:
+    """The PTX of a kernel's text; its entry point is `name`.  The same text gives the same PTX."""
     from numba.core.compiler_lock import global_compiler_lock
 
     with global_compiler_lock:
-        library, symbol = _lowered(kernel.source, kernel.name, tuple(argument_codes(kernel)), threads)
+        library, symbol = _lowered(source, name, tuple(codes), threads)
         (ptx,) = library.get_asm_strs(cc=capability)
-    return _renamed(ptx, symbol, kernel.name)
+    return _renamed(ptx, symbol, name)
 
 
 @functools.lru_cache(maxsize=1)         # kept for devices of another kind: this takes most of the time, and is the same for all
@@ -90,6 +98,14 @@ def _lowered(source: str, name: str, codes: tuple[str, ...], threads: int) -> tu
     for argument in function.args:
         argument.add_attribute("noalias")
     return library, symbol
+
+
+def _check_toolkit(ptx: str) -> None:
+    """Raises ExtraMissing for PTX of a newer toolkit: what assembles and loads it would refuse it in words that name no package."""
+    written = re.search(r"^\.version (\d+)\.(\d+)", ptx, re.MULTILINE)
+    if written is not None and (int(written[1]), int(written[2])) > NEWEST:
+        raise ExtraMissing(f"compiling for CUDA needs the NVVM of CUDA 13.0; one of a newer toolkit was found, which writes PTX "
+                           f"{written[1]}.{written[2]}, and drivers of version 580 read {NEWEST[0]}.{NEWEST[1]}: {advice('cuda')}")
 
 
 def to_cubin(ptx: str, source: str, capability: tuple[int, int] = HOPPER) -> tuple[bytes, str]:

@@ -22,19 +22,23 @@ from jitgraph.bench import runner
 from jitgraph.bench.workload import REGISTRY, Workload
 from jitgraph.bench.workloads import DEVICE
 
-PEERS = {"jitgraph": "jitgraph", "jitgraph-own": "jitgraph", "jitgraph-tf32": "jitgraph", "torch": "torch",
-         "torch-compile": "torch", "torch-overhead": "torch", "torch-tf32": "torch", "jax": "jax"}
+PEERS = {"jitgraph": "jitgraph", "jitgraph-own": "jitgraph", "jitgraph-tf32": "jitgraph", "jitgraph-half": "jitgraph",
+         "torch": "torch", "torch-compile": "torch", "torch-overhead": "torch", "torch-tf32": "torch", "torch-half": "torch",
+         "jax": "jax"}
 """{peer: its module}; torch-compile is Triton's code, torch-overhead the same by CUDA graphs; those with tf32 round the factors of
-products, and jitgraph-own makes products without cuBLASLt."""
-AS = {"jitgraph-own": "jitgraph", "jitgraph-tf32": "jitgraph", "torch-overhead": "torch-compile", "torch-tf32": "torch"}
+products, those with half compute networks in float16, from float32 variables, and jitgraph-own makes products without cuBLASLt."""
+AS = {"jitgraph-own": "jitgraph", "jitgraph-tf32": "jitgraph", "jitgraph-half": "jitgraph", "torch-overhead": "torch-compile",
+      "torch-tf32": "torch", "torch-half": "torch"}
 """By whose programs these are measured."""
 SETTINGS = {"jitgraph-own": {"JITGRAPH_WITHOUT": "library_products"}, "jitgraph-tf32": {"JITGRAPH_TF32": "1"}}
 """{peer: what is set for its process}"""
-APART = (*SETTINGS, "torch-tf32")
+HALVES = ("jitgraph-half", "torch-half")
+APART = (*SETTINGS, "torch-tf32", *HALVES)
 """Those that the ratio of ours to the best leaves out: our own ways, and what rounds."""
 
-NETWORKS = ("mlp-128", "cnn", "lstm", "resnet50-forward-8", "resnet50-training-8", "mobilenet-forward-8", "mobilenet-training-8",
-            "bert-forward-8", "bert-training-8")
+MODELS = ("resnet50-forward-8", "resnet50-training-8", "mobilenet-forward-8", "mobilenet-training-8", "bert-forward-8",
+          "bert-training-8", "ptb-dynamic-forward-20", "ptb-dynamic-training-20")
+NETWORKS = ("mlp-128", "cnn", "lstm", *MODELS)
 COPY = "device-copy"
 BUDGET = 540.0          # seconds for all
 
@@ -73,6 +77,11 @@ def choose(patterns: list[str]) -> list[str]:
     return [name for name in known if not patterns or any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
 
 
+def measured(peer: str, name: str) -> bool:
+    """Whether a peer measures a workload: those in float16 only the networks whose words have a form in it."""
+    return AS.get(peer, peer) in workloads()[name].functions and (peer not in HALVES or name in MODELS)
+
+
 def run(names: Iterable[str], seconds: float, small: bool = False, budget: float = BUDGET,
         tell: Callable[[str], None] = lambda text: None) -> list[Row]:
     """Measures workloads on every peer that is installed here; what there is no time for is left out and says so."""
@@ -106,7 +115,7 @@ def _answers(peer: str, names: list[str], seconds: float, small: bool, limit: fl
             answer = json.loads(line)
             found[answer.pop("workload")] = answer
     missing = [name for name in names if name not in found]
-    return {**found, **{name: {"error": why} for name in missing if AS.get(peer, peer) in workloads()[name].functions}}
+    return {**found, **{name: {"error": why} for name in missing if measured(peer, name)}}
 
 
 # what is shown -------------------------------------------------------------------------------------------------------
@@ -127,7 +136,8 @@ def markdown(rows: list[Row], gpu: str) -> str:
              "Times are medians in microseconds; in brackets the share of the copy bandwidth" +
              (f" of {copied / 1e9:,.0f} GB/s." if copied else ", which was not measured.") +
              " Ours / best: below 1 jitgraph is the fastest. All is float32 where no other type stands; `jitgraph-tf32`" +
-             " and `torch-tf32` round the factors of products, `jitgraph-own` makes them without cuBLASLt.", "",
+             " and `torch-tf32` round the factors of products, `jitgraph-half` and `torch-half` compute in float16, from float32" +
+             " variables, and `jitgraph-own` makes products without cuBLASLt.", "",
              "| workload | " + " | ".join(peers) + " | ours / best | host time of ours |",
              "|---|" + "---:|" * (len(peers) + 2)]
     remarks = []

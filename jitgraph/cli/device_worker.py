@@ -29,7 +29,7 @@ def main() -> None:
     options = parser.parse_args()
     wait = settle(options.peer)
     for name in options.names:
-        if device.AS.get(options.peer, options.peer) in device.workloads()[name].functions:
+        if device.measured(options.peer, name):
             print(json.dumps({"workload": name, **answer(options.peer, name, options.seconds, options.small, wait)}), flush=True)
     os._exit(0)     # pools of peers have been seen to hang at exit
 
@@ -38,6 +38,10 @@ def settle(peer: str) -> Callable[[], None]:
     """Makes a peer compute on the GPU; returns what waits until all it was asked for is done."""
     if peer.startswith("jitgraph"):
         os.environ.update(device.SETTINGS.get(peer, {}))
+        if peer in device.HALVES:
+            from jitgraph.bench.workloads.models import net_tf1
+
+            net_tf1.COMPUTED = "float16"
         return _settle_jitgraph()
     if peer.startswith("torch"):
         return _settle_torch(peer)
@@ -57,6 +61,8 @@ def _settle_jitgraph() -> Callable[[], None]:
 def _settle_torch(peer: str) -> Callable[[], None]:
     import torch
 
+    if peer in device.HALVES:
+        torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.float16).__enter__()       # for all that follows
     if not torch.cuda.is_available():
         return lambda: None
     torch.set_default_device("cuda")

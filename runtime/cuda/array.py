@@ -164,11 +164,33 @@ def _joined(parts: Sequence[Any], shape: tuple[int, ...], device: Device | None 
     with device.lock:
         found = DeviceArray(device.take(math.prod(shape) * dtype.itemsize), shape, dtype)
         at = found.address
-        for part in parts:
+        for part in _runs(parts):
             if part.nbytes:
                 bring(part, device, at)
             at += part.nbytes
     return found
+
+
+def _runs(parts: Sequence[Any]) -> Iterator[Any]:
+    """The parts, those that lie one behind the other in a block as one: of rows of a block that is one copy."""
+    run: list[DeviceArray] = []
+    for part in parts:
+        last = run[-1] if run else None
+        if last is not None and isinstance(part, DeviceArray) and part._block is last._block and \
+                part.address == last.address + last.nbytes:
+            run.append(part)
+            continue
+        yield from _as_one(run)
+        run = [part] if isinstance(part, DeviceArray) else []
+        if not run:
+            yield part
+    yield from _as_one(run)
+
+
+def _as_one(run: list[DeviceArray]) -> list[DeviceArray]:
+    if len(run) < 2:
+        return run
+    return [DeviceArray(run[0]._block, (sum(part.size for part in run),), run[0].dtype, run[0].address)]
 
 
 def bring(array: Any, device: Device, address: int) -> None:

@@ -2,9 +2,11 @@
 from __future__ import annotations
 
 import functools
+import heapq
 import math
 import threading
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ class Device:
         self.lock = lock or threading.RLock()           # under which its stream is given work
         self.limit = math.inf
         self.used = self.most_used = 0                  # bytes that were asked of the driver, now and at most
-        self._idle: dict[int, list[int]] = {}           # addresses by bytes
+        self._idle: dict[int, list[int]] = {}           # addresses by bytes, heaps: the lowest serves next
         self._returned: deque[tuple[int, int]] = deque()
         self._functions: dict[tuple[str, bytes], Function] = {}
 
@@ -52,13 +54,14 @@ class Device:
 
     # memory ------------------------------------------------------------------------------------------------------
     def take(self, nbytes: int) -> Block:
-        """A block of at least so many bytes.  Raises ResourceExhaustedError."""
+        """A block of at least so many bytes, of those that nobody uses that at the lowest address: what takes and gives back in the
+        same order again finds itself at the same addresses, for which graphs were captured.  Raises ResourceExhaustedError."""
         size = _rounded(nbytes)
         with self.lock:
             self._collect()
             idle = self._idle.get(size)
             if idle:
-                return Block(self, idle.pop(), size)
+                return Block(self, heapq.heappop(idle), size)
             try:
                 return self._new(size)
             except OutOfMemory:
@@ -88,7 +91,7 @@ class Device:
     def _collect(self) -> None:
         while self._returned:
             address, size = self._returned.popleft()
-            self._idle.setdefault(size, []).append(address)
+            heapq.heappush(self._idle.setdefault(size, []), address)
 
     def trim(self) -> None:
         """Gives the driver back what nobody uses."""
@@ -105,6 +108,10 @@ class Device:
     def object_code(self, kernel: Kernel) -> bytes:
         """A kernel for this device."""
         return self.driver.object_code(kernel, self.properties.capability)
+
+    def object_codes(self, kernels: Sequence[Kernel]) -> list[bytes]:
+        """Many kernels for this device."""
+        return self.driver.object_codes(kernels, self.properties.capability)
 
     def load(self, name: str, code: bytes) -> Function:
         """A kernel on this device."""

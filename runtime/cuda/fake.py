@@ -333,6 +333,9 @@ class FakeDriver:
         params = [[param.name, param.dtype, param.use] for param in kernel.params]
         return json.dumps({"source": kernel.source, "params": params, "by_table": bool(kernel.batch)}).encode()
 
+    def object_codes(self, kernels: Sequence[Kernel], capability: tuple[int, int]) -> list[bytes]:
+        return [self.object_code(kernel, capability) for kernel in kernels]
+
     def load(self, device: int, code: bytes, name: str) -> Function:
         with self._lock:
             self._outside_captures("a load of a kernel")
@@ -383,8 +386,13 @@ class FakeDriver:
         reached = {}
         if loaded["by_table"]:
             reached, arrays = dict(zip((address for address, _ in given), arrays)), []
+        error[:8].view(np.int64)[0] |= self._simulate(loaded["source"], function.name, arrays, words, blocks, threads, reached)
+
+    def _simulate(self, source: str, name: str, arrays: list[np.ndarray], words: np.ndarray, blocks: int, threads: int,
+                  reached: dict[int, np.ndarray]) -> int:
+        """Runs a kernel's text on a grid; returns its error bits."""
         run = lanes.simulate if self._seed is None else functools.partial(simt.simulate, seed=self._seed)
-        error[:8].view(np.int64)[0] |= run(loaded["source"], function.name, arrays, words, blocks, threads, reached=reached)
+        return run(source, name, arrays, words, blocks, threads, reached=reached)
 
     # cuBLASLt ------------------------------------------------------------------------------------------------------
     def products(self, device: int) -> Any:

@@ -7,6 +7,7 @@ graphs are made again.
 from __future__ import annotations
 
 import contextlib
+import math
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +24,8 @@ from jitgraph.runtime.memory import Elsewhere, ResultPool, address_of, on_host
 
 from .array import DeviceArray, bring, put, staying
 from .products import Addresses, Prepared
-from .stretches import WORD, Part, Schedule, Stretch
+from .rounds import Rounds
+from .stretches import ALIGNMENT, WORD, Part, Schedule, Stretch
 
 if TYPE_CHECKING:
     from jitgraph.runtime.binding import Binding
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from .driver import Function
     from .machine import Machine, OwnedGraph
     from .variable import DeviceVariable
+
+MOVE = 16               # bytes that a thread moves at once, which lie at a multiple of as many
+NOTHING: contextlib.nullcontext[None] = contextlib.nullcontext()
 
 
 class Ready:
@@ -60,6 +65,7 @@ class DeviceFrame(Frame):
         self.schedule: Schedule = binding.schedule
         self.resident = resident        # whether feeds may lie on devices, and results stay there
         self.lain: dict[tuple[int, int], Any] = {}      # (slot, device) -> the fed DeviceArray that was copied there last, weakly
+        self.rounds: Rounds | None = None           # of a loop's body, many iterations of which were asked for in a row
         self.pending = False            # whether something may be under way that a run has not waited for
         with self.machine.lock:
             super().__init__(binding)
@@ -71,6 +77,12 @@ class DeviceFrame(Frame):
         self.native = {row: self._native_variables(row, count) for row, count in
                        (stretch[:2] for stretch, block in self.steps if block is not None)}
         self.order = self._ordered()
+        self.asks_host = any(block is None and not isinstance(stretch, Stretch) for stretch, block in self.order)
+        self.of_host = [k for stretch, block in self.order if block is None and not isinstance(stretch, Stretch)
+                        for k in stretch[0].outputs]
+        self.holds = self.holds or bool(self.of_host)
+        # whether a run may begin only when the one before is done, as it overwrites what that reads
+        self.mailed = bool(self.small_feeds)
 
     # memory ----------------------------------------------------------------------------------------------------------
     def _feeds_and_outputs(self) -> None:
@@ -152,9 +164,16 @@ class DeviceFrame(Frame):
                 found.append((there, [Ready(part) for part in there.parts]))
         return found
 
+    def drop(self) -> None:
+        """Forgets what belongs to the caller, and what the host has made in this run: till the next one makes it again, its memory
+        on devices would serve nobody, and what is made then would lie elsewhere each time."""
+        super().drop()
+        for k in self.of_host:
+            self.arrays[k] = None
+
     # running ---------------------------------------------------------------------------------------------------------
     def _run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
-        if not self.resident:           # where it is, what lies in the letter box is what a run has waited for
+        if self.mailed:
             self._settle()
         for number, buffer in self.small_feeds:
             buffer[...] = feeds[number]
@@ -185,7 +204,9 @@ class DeviceFrame(Frame):
         return [self._read(kind, where, feeds) for kind, where in self.readers]
 
     def _staying(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
-        """A result in memory of its own on the device that has made it, else as the host has it."""
+        """A result in memory of its own on the device that has made it, or that has a variable's value; else as the host has it."""
+        if kind == "variable" and self.of_slot[where].block() is not None:
+            return self._variable_there(where)
         d = self.schedule.writer.get(where, HOST)
         if d == HOST or kind not in ("copy", "scalar", "given") or (where, d) not in self.place_of:
             return self._read(kind, where, feeds)
@@ -202,6 +223,15 @@ class DeviceFrame(Frame):
                 self.machine.driver.on_device(block.address, self.place_of[where, d], nbytes, device.stream)
         return DeviceArray(block, self.binding.shapes[where], self.binding.layout.slots[where].dtype.as_numpy_dtype)
 
+    def _variable_there(self, where: int) -> DeviceArray:
+        """A copy of a variable's value, on a device that has it."""
+        with self.variables_lock, self.machine.lock:
+            block = self.of_slot[where].block()
+            assert block is not None
+            value = DeviceArray(block, self.binding.shapes[where], self.binding.layout.slots[where].dtype.as_numpy_dtype).copy()
+            block.device.synchronize()
+        return value
+
     def _settle(self) -> None:
         """Waits for what an earlier run has left under way, before its feeds and answers are overwritten."""
         if self.pending:
@@ -210,14 +240,13 @@ class DeviceFrame(Frame):
                 for d in self.schedule.devices:
                     self.devices[d].synchronize()
 
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """With no other run on the devices, and none that changes variables."""
-        with self.binding.state.lock if self.variables else contextlib.nullcontext(), self.machine.lock:
-            yield
+    @property
+    def variables_lock(self) -> Any:
+        """What is held, before the machine's lock, by who changes variables."""
+        return self.binding.state.lock if self.variables else NOTHING
 
     def _on_devices(self, stretch: Stretch, parts: list[Ready], trace: Any = None) -> None:
-        with self._alone():
+        with self.variables_lock, self.machine.lock:
             if self.variables and self.generation != self.binding.state.generation:
                 self._find_variables()
             addresses = {(slot, d): self.of_slot[slot].on(self.devices[d]) for slot, d in stretch.variables}
@@ -327,13 +356,26 @@ class DeviceFrame(Frame):
         words = [at for step, at in self.schedule.words.items() if step.device == d]
         return (min(words), max(words) + WORD) if words else (0, 0)
 
-    def _launch(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> None:
+    def buffers(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> list[int]:
+        """Where the buffers of a step lie; `addresses`: of those that lie in no place of this frame's."""
+        d = step.device
+        return [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]
+
+    def alignment(self, slot: int) -> int:
+        """At a multiple of how many bytes a slot must lie, for kernels that move several elements at once, and for the library."""
+        if any(slot in step.slots for step in self.products):
+            return ALIGNMENT
+        return math.gcd(MOVE, self.schedule.nbytes[slot]) or 1
+
+    def _launch(self, step: DeviceStep, addresses: dict[tuple[int, int], int], table: int | None = None) -> None:
+        """Asks for a kernel, or a product.  `table`: where the words of this launch lie instead of its own."""
         if step in self.products:
             self._multiply(step, addresses)
             return
         d, schedule, bound = step.device, self.schedule, self.binding.launches[step]
         function, words, length = self.launches[step]
-        buffers = [(addresses.get((slot, d)) or self.place_of[slot, d], schedule.nbytes[slot]) for slot in step.slots]
+        words = words if table is None else table
+        buffers = list(zip(self.buffers(step, addresses), (schedule.nbytes[slot] for slot in step.slots)))
         reached, buffers = (buffers, []) if bound.addresses else ([], buffers)
         pointers, nbytes = zip(*buffers, (words, length), (self.box_of[d] + schedule.words[step], WORD))
         self.machine.driver.launch(function, bound.blocks, bound.threads, pointers, nbytes, self.devices[d].stream, reached)
@@ -342,7 +384,7 @@ class DeviceFrame(Frame):
         d, call, prepared = step.device, step.kernel.library, self.products[step]
         library, stream = self.devices[d].products, self.devices[d].stream
         assert call is not None and library is not None
-        at = [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]
+        at = self.buffers(step, addresses)
         a, b, c, bias, y = (at[k] if k >= 0 else 0 for k in (0, 1, call.c, call.bias, call.y))
         library.multiply(prepared, Addresses(a, b, c, bias, y), self.blocks_of[d][-1].address if prepared.workspace else 0, stream)
 
@@ -352,7 +394,7 @@ class DeviceFrame(Frame):
             if isinstance(step, DeviceStep) and (bound := self.binding.launches[step]).addresses:
                 d = step.device
                 words = np.array(bound.words, np.int64)
-                words[list(bound.addresses)] = [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]
+                words[list(bound.addresses)] = self.buffers(step, addresses)
                 self.devices[d].upload(self.launches[step][1], words)
 
     def _between(self, slot: int, source: int, to: int, addresses: dict[tuple[int, int], int]) -> None:
@@ -390,7 +432,7 @@ class DeviceFrame(Frame):
         touched, written = self.native.get(start) or self._native_variables(start, 1)
         if not touched:
             return super()._native(start, block, call, poll)
-        with self._alone():
+        with self.variables_lock, self.machine.lock:
             for variable in touched:
                 variable.value()
             try:

@@ -110,13 +110,15 @@ class BatchLaunch(Launch):
 
 def launches(program: Program, numbers: Numbers, machine: Machine) -> dict[DeviceStep, Launch]:
     """The kernels of a program, compiled."""
+    steps = [step for step in program.layout.steps if isinstance(step, DeviceStep)]
+    codes: dict[DeviceStep, bytes] = {}
+    for d in {step.device for step in steps}:
+        mine = [step for step in steps if step.device == d and step.kernel.library is None]
+        codes.update(zip(mine, machine.devices[program.target.ordinals[d]].object_codes([step.kernel for step in mine])))
     found: dict[DeviceStep, Launch] = {}
-    for step in program.layout.steps:
-        if isinstance(step, DeviceStep):
-            device = machine.devices[program.target.ordinals[step.device]]
-            if step.kernel.library is not None:
-                found[step] = ProductLaunch(step, numbers, device)
-                continue
-            kind = BatchLaunch if step.kernel.batch else Launch
-            found[step] = kind(step, numbers, device.object_code(step.kernel))
+    for step in steps:
+        if step.kernel.library is not None:
+            found[step] = ProductLaunch(step, numbers, machine.devices[program.target.ordinals[step.device]])
+            continue
+        found[step] = (BatchLaunch if step.kernel.batch else Launch)(step, numbers, codes[step])
     return found

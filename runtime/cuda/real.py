@@ -195,6 +195,9 @@ class RealDriver:
     def object_code(self, kernel: Kernel, capability: tuple[int, int]) -> bytes:
         return code.cubin(kernel, capability)
 
+    def object_codes(self, kernels: Sequence[Kernel], capability: tuple[int, int]) -> list[bytes]:
+        return code.cubins(kernels, capability)
+
     def load(self, device: int, code: bytes, name: str) -> Function:
         module, = self._call(f"load of kernel {name}", self._on(device).cuModuleLoadData(code))
         handle, = self._call(f"load of kernel {name}", self._cuda.cuModuleGetFunction(module, name.encode()))

@@ -11,6 +11,7 @@ that zeros lead astray, and with `--simulate` all, on one that computes what it 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fnmatch
 import os
 import re
@@ -19,7 +20,7 @@ from collections import Counter
 import numpy as np
 
 import jitgraph as tf
-from jitgraph.bench import runner
+from jitgraph.bench import device, runner
 from jitgraph.bench.workload import REGISTRY
 from jitgraph.compiler import TARGETS, compile, sizes
 from jitgraph.compiler.emit import cuda_compile
@@ -31,29 +32,40 @@ from jitgraph.runtime.cuda.fake import FakeDriver
 from jitgraph.runtime.cuda.machine import Machine
 from jitgraph.runtime.watch import watching
 
+WARM = 5            # steps after which graphs of loops are made, too: when the same addresses have come again
+
 
 class Asked(Exception):
     """A session was asked to run something, which stands in `args`: (graph, fetches, feeds)."""
 
 
 class Session:
-    """Stands for tf.Session: initialises nothing, and tells what it is asked for instead of running it."""
+    """Stands for tf.Session: initialises nothing, and once a workload is `prepared`, tells what it is asked for instead of running
+    it."""
+
+    prepared = False
 
     def __init__(self):
         self.graph = tf.get_default_graph()
 
     def run(self, fetches, feeds=None):
-        if feeds is not None:
-            raise Asked(self.graph, fetches, feeds)
+        if self.prepared:
+            raise Asked(self.graph, fetches, feeds or {})
 
 
 def planned(name, full=False):
-    """The program of a network's workload for CUDA: its first segment, where shapes depend on values."""
+    """The program of a workload for CUDA: its first segment, where shapes depend on values."""
     tf.reset_default_graph()
-    runner.choose([name], False, True)      # which loads them all
-    real, tf.Session = tf.Session, Session
+    device.workloads(), runner.choose([], False, True)      # which load them all
+
+    class Listening(Session):
+        pass
+
+    real, tf.Session = tf.Session, Listening
     try:
-        REGISTRY[name].prepare("jitgraph", small=not full)()
+        call = REGISTRY[name].prepare("jitgraph", small=not full)
+        Listening.prepared = True
+        call()
     except Asked as asked:
         graph, fetches, feeds = asked.args
     finally:
@@ -108,7 +120,7 @@ def print_kernels(program):
 
 
 class Simulated(FakeDriver):
-    """A simulated device that counts how often somebody waits for it."""
+    """A simulated device that counts what it is asked for."""
 
     def __init__(self):
         super().__init__()
@@ -117,6 +129,26 @@ class Simulated(FakeDriver):
     def synchronize(self, stream):
         self.asked["waits"] += 1
         super().synchronize(stream)
+
+    def launch(self, *given):
+        self.asked["launches"] += 1
+        super().launch(*given)
+
+    def launch_graph(self, *given):
+        self.asked["graphs"] += 1
+        super().launch_graph(*given)
+
+    def on_device(self, *given):
+        self.asked["copies inside"] += 1
+        super().on_device(*given)
+
+    def to_device(self, *given):
+        self.asked["copies up"] += 1
+        super().to_device(*given)
+
+    def to_host(self, *given):
+        self.asked["copies down"] += 1
+        super().to_host(*given)
 
 
 class Zeros(Simulated):
@@ -135,36 +167,44 @@ class Quick(tf.Session):
         super().__init__(*given, **{**named, "jit": "always"})
 
 
-def stepped(name, full=False, driver=Zeros):
-    """(launches, {operation that the host does: count}, copies from and to the host, their bytes, waits for the device, copies
-    within the device) of one step of a network."""
-    tf.reset_default_graph()
-    runner.choose([name], False, True)
-    driver, real, tf.Session = driver(), tf.Session, Quick
+@contextlib.contextmanager
+def sessions_on(driver):
+    """Within it, sessions run on a simulated device, and compile at once."""
+    real, tf.Session = tf.Session, Quick
     before, os.environ["JITGRAPH_TARGET"] = os.environ.get("JITGRAPH_TARGET", ""), "cuda-simulator"
     machine._MACHINES[1] = Machine(driver)
     try:
-        step = REGISTRY[name].prepare("jitgraph", small=not full)
-        for _ in range(2):
-            step()
-        driver.asked.clear()
-        step()
-        waits, tally = driver.asked["waits"], explain.Tally()
-        with watching(0, tally):
-            step()
+        yield
     finally:
         tf.Session, os.environ["JITGRAPH_TARGET"] = real, before
         del machine._MACHINES[1]
+
+
+def stepped(name, full=False, driver=Zeros):
+    """(kernels, {operation that the host does: count}, copies from and to the host, their bytes, waits for the device, what else
+    the driver is asked for) of one step of a network.  The first four are of a step that is watched, whose loops go round by round.
+    """
+    tf.reset_default_graph()
+    runner.choose([name], False, True)
+    driver = driver()
+    with sessions_on(driver):
+        step = REGISTRY[name].prepare("jitgraph", small=not full)
+        for _ in range(WARM):
+            step()
+        driver.asked.clear()
+        step()
+        asked, tally = Counter(driver.asked), explain.Tally()
+        with watching(0, tally):
+            step()
     lines = list(tally.lines.values())
     launches = sum(line.calls for line in lines if line.kind == "kernel" and " on GPU:" in line.name)
     host = Counter()
     for line in lines:
         if line.kind == "host" or line.kind == "kernel" and " on GPU:" not in line.name:
             host[line.name] += line.calls
-    moved = [line for line in lines if line.kind == "copy"]
-    inside, copies = ([line for line in moved if ("among" in line.name) is among] for among in (True, False))
-    return (launches, host, sum(line.calls for line in copies), sum(line.bytes for line in copies), waits,
-            sum(line.calls for line in inside))
+    copies = [line for line in lines if line.kind == "copy" and "among" not in line.name]
+    waits = asked.pop("waits", 0)
+    return launches, host, sum(line.calls for line in copies), sum(line.bytes for line in copies), waits, asked
 
 
 def stepped_or_simulated(name, full=False):
@@ -180,10 +220,11 @@ def print_steps(names, full, simulate):
     """A line for a step of each network."""
     for name in names:
         found = stepped(name, full, Simulated) if simulate else stepped_or_simulated(name, full)
-        launches, host, copies, nbytes, waits, inside = found
+        launches, host, copies, nbytes, waits, asked = found
         left = ", ".join(f"{count} {what}" for what, count in host.most_common())
-        print(f"{name:32} {launches:5} launches, {copies} copies of {nbytes:,} bytes, {inside} inside, {waits} waits; on the host: "
-              f"{left or 'nothing'}", flush=True)
+        calls = ", ".join(f"{count} {what}" for what, count in sorted(asked.items()))
+        print(f"{name:32} {launches:5} kernels, asked for by {calls}, {waits} waits; over the host {copies} copies of {nbytes:,} "
+              f"bytes; on the host: {left or 'nothing'}", flush=True)
 
 
 def main():

@@ -7,9 +7,11 @@ import pytest
 
 import jitgraph as tf
 from jitgraph.bench import device
+from jitgraph.bench.workloads.models import net_tf1
 from jitgraph.cli import device_worker, main
 from jitgraph.runtime.cuda import machine
 
+from . import device_share
 from .device_share import Zeros
 
 OURS = [name for name in device.workloads() if name not in device.NETWORKS]
@@ -77,6 +79,38 @@ def test_ours_with_and_without_cublaslt_and_rounding(simulated, monkeypatch, pee
     (compiled,) = session.plans[-1].compiled
     made = [step.kernel.library for step in compiled.launches if step.kernel.library is not None]
     assert len(made) == products and all(call.short == rounds for call in made)
+
+
+HALF = ("bert-forward-8", "ptb-dynamic-forward-20", "mobilenet-training-8")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in HALF)) for name in device.MODELS])
+def test_products_of_networks_in_float16_read_16_bits(simulated, monkeypatch, name):
+    monkeypatch.setattr(net_tf1, "COMPUTED", "float32")
+    device_worker.settle("jitgraph-half")
+    steps = device_share.planned(name).layout.steps
+    kernels = [step.kernel for step in steps if isinstance(step, device_share.DeviceStep)]
+    products = [kernel for kernel in kernels if kernel.kind in ("matmul", "conv")]
+    assert products and all({param.dtype for param in kernel.params if param.use == "in"} & {"f16"} for kernel in products)
+
+
+@pytest.mark.parametrize("name", ["bert-training-8", "ptb-dynamic-forward-20"])
+def test_networks_in_float16_give_what_they_give_in_float32(monkeypatch, name):
+    """But for rounding, and not the very same: they are computed in another type."""
+    found = []
+    for computed in ("float32", "float16"):
+        monkeypatch.setattr(net_tf1, "COMPUTED", computed)
+        tf.reset_default_graph()
+        call = device.workloads()[name].prepare("jitgraph", True)
+        found.append(np.asarray([call() for _ in range(3)], np.float64))
+    np.testing.assert_allclose(found[1], found[0], rtol=2e-2, atol=2e-2 * np.abs(found[0]).max())
+    assert (found[1] != found[0]).any()
+
+
+def test_peers_in_float16_measure_the_networks_that_have_a_form_in_it():
+    assert all(device.measured(peer, name) for peer in device.HALVES for name in device.MODELS)
+    assert not any(device.measured(peer, name) for peer in device.HALVES for name in ("cnn", "device-copy"))
+    assert device.measured("torch-tf32", "cnn") and not device.measured("jax", "device-run")
 
 
 def rows():

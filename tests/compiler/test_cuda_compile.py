@@ -100,7 +100,8 @@ def test_every_integer_function(scheduled, dtype):
 @compiles
 def test_the_same_text_gives_the_same_ptx_and_older_devices_get_theirs(programs):
     (kernel,) = programs["cross_entropy"].schedule().kernels
-    assert to_ptx(kernel, 256) == to_ptx(kernel, 256)
+    given = kernel.source, kernel.name, cuda_compile.argument_codes(kernel), 256
+    assert to_ptx(*given) == to_ptx(*given)
     made = compile_kernel(kernel, (8, 0))
     assert ".target sm_80" in made.ptx and made.cubin.startswith(b"\x7fELF")
 
@@ -111,6 +112,13 @@ def test_a_kernel_that_does_not_compile_shows_its_text(programs):
     kernel.source = re.sub(r"exp\(\w+\)", "exp(x0)", kernel.source)
     with pytest.raises(CompileError, match=r"exp\(x0\)"):
         compile_kernel(kernel)
+
+
+def test_a_newer_toolkit_is_told_in_one_sentence(programs, monkeypatch):
+    """As NVVM 13.4 writes it, whose PTX nvJitLink 13.0 and drivers of version 580 do not read."""
+    monkeypatch.setattr(cuda_compile, "to_ptx", lambda *given: "//\n.version 9.4\n.target sm_90\n")
+    with pytest.raises(ExtraMissing, match=r"^compiling for CUDA needs the NVVM of CUDA 13.0.*PTX 9.4.* read 9.0: .*\[cuda\]'$"):
+        compile_kernel(programs["elementwise"].schedule().kernels[0])
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(programs, monkeypatch):

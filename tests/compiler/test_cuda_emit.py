@@ -156,3 +156,20 @@ def test_four_neighbours_come_and_go_together(scheduled):
 def test_otherwise_each_comes_alone(scheduled, build, shape, dtype):
     kernels = scheduled(build, np.ones(shape, dtype)).kernels
     assert all(cuda.neighbours(kernel) == 1 for kernel in kernels)
+
+
+def test_like_kernels_that_look_at_what_cannot_fail_are_one_launch(tf, monkeypatch):
+    """Means of integers are divided by a count, which the text looks at: it is never 0."""
+    from jitgraph.compiler.emit import cuda_compile
+
+    given = {tf.placeholder(tf.int32, [None, 3]): np.arange(15 * k, 15 * k + 15).reshape(5, 3) for k in range(3)}
+    means = [tf.reduce_mean(x, 1) for x in given]
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    with tf.Session(jit="always") as session:
+        found = session.run(means, given)
+        (kernel,) = [step.kernel for step in session.plans[-1].compiled[0].launches]
+    assert len(kernel.batch) == 3
+    for one, value in zip(found, given.values(), strict=True):
+        assert one.tolist() == (value.sum(1) // 3).tolist()
+    if cuda_compile.missing() is None:
+        assert cuda_compile.compile_kernel(kernel).spilled == 0

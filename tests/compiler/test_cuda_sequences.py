@@ -133,3 +133,17 @@ def test_rows_of_variables(tf, equal):
 def test_random_numbers_are_the_cpus(tf, equal, make, kernel, n):
     tf.set_random_seed(1)
     equal(make(tf, n), {}, kernel, runs=2)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_uniform_numbers_of_16_bits_are_the_cpus(tf, monkeypatch, dtype):
+    """They have as many bits as TensorFlow draws, which are not those of float32, rounded."""
+    numbers = tf.random.uniform([1001], dtype=dtype, seed=5)
+    found = {}
+    for target in ("cpu", "cuda-simulator"):
+        monkeypatch.setenv("JITGRAPH_TARGET", target)
+        with tf.Session(jit="always") as session:
+            found[target] = [session.run(numbers) for _ in range(2)]
+            kernels = [step.kernel.name for compiled in session.plans[-1].compiled for step in compiled.launches]
+    assert len(kernels) == 2 and any(name.startswith("words") for name in kernels)
+    np.testing.assert_array_equal(found["cpu"], found["cuda-simulator"])

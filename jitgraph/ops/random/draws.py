@@ -54,6 +54,21 @@ def _lowered(kind: str, dtypes_: tuple[str, ...], constants: Any = None) -> Any:
     return lower
 
 
+_MANTISSA = {"float16": 10, "bfloat16": 7}          # bits of what is drawn of 16-bit numbers in [0, 1)
+
+
+def _lower_uniform(b: Any, shape: Any, seed: int, seed2: int, dtype: Any) -> Any:
+    """Of 16 bits as TensorFlow draws them, the last bits of a word for the mantissa: not float32's, rounded."""
+    if dtype.name not in _MANTISSA or shape.constant is None:
+        return _lower_wide_uniform(b, shape, seed, seed2, dtype)
+    words = b.random("words", plain_sizes(shape.constant), dtypes.uint32, _reserver(seed, seed2))
+    count = 1 << _MANTISSA[dtype.name]
+    return b.cast(b.cast(words % b.const(count, dtypes.uint32), dtypes.float32) * b.const(1 / count, dtypes.float32), dtype)
+
+
+_lower_wide_uniform = _lowered("uniform", ("float32", "float64"))
+
+
 def _reserver(seed: int, seed2: int) -> Any:
     return functools.partial(_reserve, seed, seed2)         # not a function of its own: a program's file can tell this one
 
@@ -73,7 +88,7 @@ def _drawn_samples(rng, dtype):
 
 
 @op("RandomUniform(shape: T; seed: int = 0, seed2: int = 0, dtype: type) -> output: dtype", T=INDICES, dtype=FLOATS,
-    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, lower=_lowered("uniform", ("float32", "float64")),
+    shape=_from_shape, stateful=True, stream=True, grad=NOT_DIFFERENTIABLE, lower=_lower_uniform,
     samples=_drawn_samples)
 def _random_uniform(shape, seed, seed2, dtype, stream):
     """Numbers in [0, 1), uniformly distributed."""

@@ -56,6 +56,20 @@ def test_a_capsule_that_nobody_takes_holds_nothing(stayed):
     assert len(arrays._GIVEN) == before
 
 
+def test_the_first_run_leaves_its_results_there_too_and_variables_are_copied_there(tf, monkeypatch):
+    """A first run, which is usually NumPy's, is compiled where results are to stay."""
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    v = tf.Variable([1.0, 2.0])
+    y, more = tf.exp(v) * 2.0, tf.assign_add(v, [1.0, 1.0])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        first, changed = session.run_on_devices([y, more])
+        (kept,) = session.run_on_devices([v])
+        session.run(more.op)
+        assert all(isinstance(one, arrays.DeviceArray) for one in (first, changed, kept))
+        assert np.asarray(kept).tolist() == np.asarray(changed).tolist() == [2, 3] and session.run(v).tolist() == [3, 4]
+
+
 def test_on_the_cpu_results_are_arrays(tf):
     with tf.Session() as session:
         assert isinstance(session.run_on_devices(tf.constant([1.0]) + 1.0), np.ndarray)

@@ -112,6 +112,31 @@ def test_a_kernel_is_compiled_once_and_then_loaded_from_the_store(doubled, monke
     assert code.parts(kernel, (9, 0)) != code.parts(kernel, (8, 0))
 
 
+def test_many_kernels_are_compiled_by_other_processes_too(tf, monkeypatch, tmp_path):
+    """Each once, into the store, with the code that this process would have made."""
+    pytest.importorskip("cuda.core")
+    from jitgraph.compiler import TARGETS, compile
+    from jitgraph.compiler.place import DeviceStep
+    from jitgraph.runtime import compile_process
+    from jitgraph.runtime.cuda import code
+
+    monkeypatch.setenv("JITGRAPH_CACHE", str(tmp_path))
+    x = tf.placeholder(tf.float32, [40])
+    fetches = [tf.exp(x), tf.tanh(x) * 2.0, tf.reduce_sum(x), tf.cumsum(x), tf.exp(x) / 3.0, x[::-1] + 1.0]
+    kernels = []
+    for fetch in fetches:
+        layout = compile(tf.get_default_graph(), [fetch], feeds={x: (40,)}, target=TARGETS["cuda"]).layout
+        kernels += [step.kernel for step in layout.steps if isinstance(step, DeviceStep)]
+    monkeypatch.setattr(compile_process, "wanted", lambda: True)
+    asked, ask = [], compile_process.Helper._ask
+    monkeypatch.setattr(compile_process.Helper, "_ask", lambda self, *given: asked.append(given) or ask(self, *given))
+    found = code.cubins([*kernels, kernels[0]], (9, 0))
+    assert len(found) == len(kernels) + 1 and found[0] == found[-1] and asked
+    monkeypatch.setattr(code.cuda_compile, "compile_kernel", lambda *given: pytest.fail("compiled again"))
+    assert code.cubins(kernels, (9, 0)) == found[:-1] == [code.cubin(kernel, (9, 0)) for kernel in kernels]
+    assert all(made.startswith(b"\x7fELF") for made in found)
+
+
 def test_importing_jitgraph_and_running_on_the_cpu_touches_no_cuda():
     text = ("import sys, jitgraph as tf; print(tf.Session(jit='always').run(tf.constant(1.0) + 1.0)); "
             "print([m for m in sys.modules if m.split('.')[0] == 'cuda' or m.startswith('jitgraph.runtime.cuda')])")

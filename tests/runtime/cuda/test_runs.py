@@ -15,7 +15,7 @@ class Counted(FakeDriver):
 
     def __init__(self, *given, **named):
         super().__init__(*given, **named)
-        self.asked = []
+        self.asked, self.waits = [], 0
 
     def to_device(self, address, array, stream):
         self.asked.append("up")
@@ -32,6 +32,10 @@ class Counted(FakeDriver):
     def launch(self, function, *given):
         self.asked.append("launch")
         super().launch(function, *given)
+
+    def synchronize(self, stream):
+        self.waits += 1
+        super().synchronize(stream)
 
 
 def use(monkeypatch, driver):
@@ -83,6 +87,24 @@ def test_variables_stay_on_the_device(tf, driver):
         assert variable.valid == {0} or 0 in variable.valid
         assert (variable.value() == 5).all() and variable.valid >= {0, -1}
         assert asked(driver, lambda: session.run(more)) == ["graph"]            # reading did not move it
+
+
+def test_a_run_that_neither_takes_nor_gives_anything_waits_for_nothing(tf, driver):
+    """The host may be as many steps ahead as the driver lets it; what is fed through the letter box waits for the run before."""
+    v, x = tf.Variable(tf.zeros([8])), tf.placeholder(tf.float32, [8])
+    more, fed = tf.assign_add(v, tf.ones([8])).op, tf.assign_add(v, x).op
+    with tf.Session(jit="always") as session:
+        session.run(v.initializer)
+        for step, feeds, waits in ((more, None, 0), (fed, {x: np.full(8, 10.0)}, 5)):
+            for _ in range(3):
+                session.run(step, feeds)
+            driver.waits = 0
+            driver.asked.clear()
+            for _ in range(5):
+                session.run(step, feeds)
+            assert driver.asked == ["graph"] * 5
+            assert driver.waits == waits
+        assert (session.run(v) == 88).all()
 
 
 def test_answers_come_with_the_part_that_made_them(tf, driver):

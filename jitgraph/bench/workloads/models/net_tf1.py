@@ -12,6 +12,9 @@ import numpy as np
 
 from .parameters import Parameters
 
+COMPUTED = "float32"
+"""In which type a network computes: of "float16" its variables, statistics, norms and losses stay in float32."""
+
 
 class Net:
     """One network in the making; `training` tells batch normalisation whose statistics to take."""
@@ -24,10 +27,17 @@ class Net:
     # -- parameters ----------------------------------------------------------------------------------------------------
 
     def weight(self, *shape: int, scale: float | None = None) -> Any:
-        return self.tf.Variable(self.parameters.normal(shape, scale))
+        return self.computed(self.tf.Variable(self.parameters.normal(shape, scale)))
 
-    def filled(self, value: float, *shape: int, trainable: bool = True) -> Any:
+    def filled(self, value: float, *shape: int) -> Any:
+        return self.computed(self._statistic(value, *shape))
+
+    def _statistic(self, value: float, *shape: int, trainable: bool = True) -> Any:
         return self.tf.Variable(np.full(shape, value, np.float32), trainable=trainable)
+
+    def computed(self, x: Any) -> Any:
+        """Numbers in the type that is computed in."""
+        return x if COMPUTED == "float32" or not x.dtype.is_floating else self.tf.cast(x, COMPUTED)
 
     # -- images --------------------------------------------------------------------------------------------------------
 
@@ -60,8 +70,8 @@ class Net:
 
     def batch_norm(self, x: Any, epsilon: float = 1e-3) -> Any:
         tf, channels = self.tf, self.channels(x)
-        gamma, beta = self.filled(1, channels), self.filled(0, channels)
-        mean, variance = self.filled(0, channels, trainable=False), self.filled(1, channels, trainable=False)
+        gamma, beta = self._statistic(1, channels), self._statistic(0, channels)
+        mean, variance = self._statistic(0, channels, trainable=False), self._statistic(1, channels, trainable=False)
         if not self.training:
             return tf.nn.fused_batch_norm(x, gamma, beta, mean, variance, epsilon, is_training=False)[0]
         x, batch_mean, batch_variance = tf.nn.fused_batch_norm(x, gamma, beta, epsilon=epsilon)
@@ -113,8 +123,9 @@ class Net:
 
     def layer_norm(self, x: Any, epsilon: float = 1e-5) -> Any:
         tf, depth = self.tf, int(x.shape[-1])
+        x = self.real(x)
         mean, variance = tf.nn.moments(x, [-1], keep_dims=True)
-        return (x - mean) * tf.rsqrt(variance + epsilon) * self.filled(1, depth) + self.filled(0, depth)
+        return self.computed((x - mean) * tf.rsqrt(variance + epsilon) * self._statistic(1, depth) + self._statistic(0, depth))
 
     def gather(self, table: Any, ids: Any) -> Any:
         return self.tf.nn.embedding_lookup(table, ids)
@@ -185,7 +196,7 @@ class Net:
         return 0.5 * x * (1 + self.tf.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * self.tf.pow(x, 3.0))))
 
     def softmax(self, x: Any) -> Any:
-        return self.tf.nn.softmax(x)
+        return self.computed(self.tf.nn.softmax(self.real(x)))
 
     def log_softmax(self, x: Any) -> Any:
         return self.tf.nn.log_softmax(x)
@@ -213,7 +224,8 @@ class Net:
 
     def cross_entropy(self, logits: Any, labels: Any) -> Any:
         """The mean; `logits` [..., classes], `labels` [...] of int32."""
-        return self.tf.reduce_mean(self.tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=logits))
+        each = self.tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=self.real(logits))
+        return self.tf.reduce_mean(each)
 
     def sigmoid_cross_entropy(self, logits: Any, labels: Any) -> Any:
         """Element by element."""
@@ -246,8 +258,8 @@ class Net:
         tf, depth = self.tf, int(x.shape[-1])
         cell = _LSTMCell(tf, self.weight(depth + units, 4 * units, scale=(depth + units) ** -0.5), self.filled(0, 4 * units), units)
         if not unrolled:
-            return tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)[0]
-        state = cell.zero_state(tf.shape(x)[0], tf.float32)
+            return tf.nn.dynamic_rnn(cell, x, dtype=x.dtype)[0]
+        state = cell.zero_state(tf.shape(x)[0], x.dtype)
         outputs = []
         for step in tf.unstack(x, axis=1):
             output, state = cell(step, state)
@@ -262,7 +274,7 @@ class Net:
                      self.weight(depth + units, units, scale=(depth + units) ** -0.5), self.filled(0, units), units)
             for _ in range(2)
         ]
-        outputs, _ = tf.nn.bidirectional_dynamic_rnn(*cells, x, lengths, dtype=tf.float32)
+        outputs, _ = tf.nn.bidirectional_dynamic_rnn(*cells, x, lengths, dtype=x.dtype)
         return tf.concat(outputs, 2)
 
 
@@ -318,12 +330,13 @@ def prepare(tf: Any, model: Any, training: bool, batch: int) -> Callable[[], Any
     values = model.data(batch) if training else model.data(batch)[: model.used]
     feeds = [tf.placeholder(tf.as_dtype(v.dtype), [None, *v.shape[1:]] if v.shape[:1] == (batch,) else v.shape) for v in values]
     net = Net(tf, training)
+    inputs = [net.computed(fed) for fed in feeds]
     if training:
-        loss = model.loss(net, *feeds)
+        loss = model.loss(net, *inputs)
         with tf.control_dependencies(net.updates):
             fetched = [loss, optimizer(tf, model.optimizer, model.rate).minimize(loss)]
     else:
-        fetched = [model.forward(net, *feeds)]
+        fetched = [model.forward(net, *inputs)]
     session = tf.Session()
     session.run(tf.global_variables_initializer())
     return lambda: session.run(fetched, dict(zip(feeds, values)))[0]

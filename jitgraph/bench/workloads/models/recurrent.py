@@ -58,7 +58,7 @@ MEDIUM = {"layers": 2, "units": 650, "length": 35, "vocabulary": 10000}
 SMALL = {"layers": 2, "units": 8, "length": 5, "vocabulary": 30}
 declare("ptb-unrolled", "PTB LSTM, medium, unrolled", Language, {**MEDIUM, "unrolled": True}, {**SMALL, "unrolled": True},
         forward=(), training=(20,), peers=("jax", "torch"))
-declare("ptb-dynamic", "PTB LSTM, medium, dynamic", Language, MEDIUM, SMALL, forward=(), training=(20,), peers=("jax", "torch"))
+declare("ptb-dynamic", "PTB LSTM, medium, dynamic", Language, MEDIUM, SMALL, forward=(20,), training=(20,), peers=("jax", "torch"))
 declare("char-rnn", "char-RNN", Language, {"layers": 2, "units": 128, "length": 50, "vocabulary": 65}, SMALL, forward=(1,),
         training=(50,), peers=("jax", "torch"))
 declare("gru-tagger", "bidirectional GRU with lengths", Tagger, {"units": 200, "length": 50, "vocabulary": 10000},
