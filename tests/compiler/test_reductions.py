@@ -96,3 +96,16 @@ def test_a_kernel_makes_as_many_parts_as_there_is_room_for(tf, shape, axes):
     program = compiler.compile(tf.get_default_graph(), [tf.reduce_sum(x, axes)], feeds={x: shape})
     parted = [step[0] for step in program.layout.steps if step[0].parts]
     assert parted and all(k.parts == k.buffers[-1].shape[0] for k in parted)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_short_rows_whose_length_comes_with_the_run(tf, dtype):
+    """Vector loops, and what they leave: the same kernels for all lengths."""
+    x = tf.placeholder(dtype, [None, None])
+    fetches = [reduce(x, axis) for reduce in (tf.reduce_max, tf.reduce_min, tf.reduce_sum, tf.argmax) for axis in (0, 1)]
+    fetches.append(tf.reduce_max(x, 1) + tf.reduce_sum(x * x, 1))
+    with tf.Session(jit="off") as reference, tf.Session(jit="always") as session:
+        for n in [*range(1, 20), 31, 33, 64, 65]:
+            value = -np.random.RandomState(n).randint(1, 9, (5, n)).astype(dtype)
+            for a, b in zip(session.run(fetches, {x: value}), reference.run(fetches, {x: value})):
+                np.testing.assert_allclose(a, b, rtol=1e-5, err_msg=str(n))
