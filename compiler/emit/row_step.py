@@ -7,7 +7,7 @@ from typing import Any
 from jitgraph.graph.dtypes import DType
 
 from ..builder import Builder
-from ..kernel import CODES
+from ..kernel import ELEMENTS
 from ..primitives.elementwise import MAP
 from ..primitives.memory import INPUT
 from . import scalars
@@ -27,8 +27,8 @@ class RowStep:
         found = found if isinstance(found, tuple) else (found,)
         self.results = [builder.cast(builder.lift(value, dtype), dtype) for value, dtype in zip(found, variables)]
         self.nodes = builder.nodes
-        codes = [CODES.get(v.dtype.name) for node in self.nodes for v in (*node.inputs, *node.outputs)]
+        codes = [ELEMENTS.get(v.dtype.name) for node in self.nodes for v in (*node.inputs, *node.outputs)]
         if None in codes or any(node.kind.may_fail(node) for node in self.nodes) or not all(
-                scalars.supported(node.attrs["prim"], CODES[node.inputs[-1].dtype.name])
+                scalars.supported(node.attrs["prim"], ELEMENTS[node.inputs[-1].dtype.name])
                 for node in self.nodes if node.kind is MAP):
             raise NotImplementedError

@@ -11,7 +11,7 @@ from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import CODES, Kernel, Statement
+from ..kernel import CODES, ELEMENTS, Kernel, Statement
 from . import scalars
 from .kernel_text import bare_kernel
 
@@ -82,7 +82,7 @@ def updated_rows(node: Node) -> tuple[Kernel, list[str], list[str]]:
     by_value = {v for v in values if not v.rank and v.node.kind.is_known}
     buffers = dict.fromkeys(v for v in values if v not in by_value)
     place = {v: f"x{1 + k}" for k, v in enumerate(buffers)}
-    codes = [CODES[v.dtype.name] for v in (indices, *variables)]
+    codes = [ELEMENTS[v.dtype.name] for v in (indices, *variables)]
     name = "_".join([node.attrs["name"], "in_place", *dict.fromkeys(codes)])
     kernel = bare_kernel(node, name, [indices, *buffers], variables)
     kernel.sizes = [sizes.product(indices.shape), sizes.product(variables[0].shape[1:])]
@@ -94,9 +94,9 @@ def updated_rows(node: Node) -> tuple[Kernel, list[str], list[str]]:
             once.append(_by_value(kernel, names[inner], value))
             continue
         buffer = f"y{k}[row + c]" if k < count else f"{place[value]}[{'at + c' if value.rank else 0}]"
-        (each if k < count or value.rank else once).append(f"{names[inner]} = {scalars.loaded(buffer, CODES[inner.dtype.name])}")
+        (each if k < count or value.rank else once).append(f"{names[inner]} = {scalars.loaded(buffer, ELEMENTS[inner.dtype.name])}")
     each += _statements(step, names, kernel, once)
-    each += [f"y{k}[row + c] = {scalars.stored(names[v], CODES[v.dtype.name])}" for k, v in enumerate(step.results)]
+    each += [f"y{k}[row + c] = {scalars.stored(names[v], ELEMENTS[v.dtype.name])}" for k, v in enumerate(step.results)]
     return kernel, once, each
 
 
@@ -127,7 +127,7 @@ def emit_update(node: Node) -> Kernel:
 
 def _by_value(kernel: Kernel, name: str, value: Value) -> str:
     """The line that takes a number from the sizes argument."""
-    code = CODES[value.dtype.name]
+    code = ELEMENTS[value.dtype.name]
     kernel.sizes.append(("scalar", value, code))
     return f"{name} = scalar_{code}(sizes, {len(kernel.sizes) - 1})"
 
@@ -135,12 +135,12 @@ def _by_value(kernel: Kernel, name: str, value: Value) -> str:
 def _statements(step: Any, names: dict[Value, str], kernel: Kernel, once: list[str]) -> list[str]:
     """The lines that compute a step's results; its constants go to `once`."""
     lines = []
-    types = {names[v]: CODES[v.dtype.name] for v in step.inputs}
+    types = {names[v]: ELEMENTS[v.dtype.name] for v in step.inputs}
     for inner in step.nodes:
         if inner.out.is_input:
             continue
         names[inner.out] = name = f"v{len(names)}"
-        types[name] = CODES[inner.out.dtype.name]
+        types[name] = ELEMENTS[inner.out.dtype.name]
         if inner.kind.is_known:
             once.append(_by_value(kernel, name, inner.out))
             continue

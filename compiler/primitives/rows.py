@@ -103,6 +103,7 @@ class Update(Kind):
     name = "update"
     attributes = {"name": "of what is done", "step": "an `emit.row_step.RowStep`"}
     is_unique = True
+    reads_halves = ("cpu",)
     kernels = {"cpu": sequential.emit_update, "cuda": cuda_sequences.emit_update}
 
     def has_effect(self, node: Node) -> bool:

@@ -122,3 +122,22 @@ def test_a_variable_is_changed_in_place(tf):
             found.append(session.run(v))
     np.testing.assert_allclose(found[0].astype(np.float64), found[1].astype(np.float64), rtol=2 ** -9)
     assert jitgraph.float16 == v.dtype.base_dtype
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_rows_of_a_variable_are_changed_in_place(tf, host_steps, dtype):
+    """Also where one row is changed several times: each sum is rounded."""
+    kind, found = dtypes.as_dtype(dtype).as_numpy_dtype, []
+    start = np.arange(40).reshape(10, 4).astype(kind)
+    for jit in ("off", "always"):
+        tf.reset_default_graph()
+        v, ids, rows = tf.Variable(start), tf.placeholder(tf.int32, [None]), tf.placeholder(dtype, [None, 4])
+        steps = [tf.scatter_add(v, ids, rows), tf.scatter_mul(v, ids, rows), tf.scatter_max(v, ids, rows)]
+        random = np.random.RandomState(3)
+        with tf.Session(jit=jit) as session:
+            session.run(tf.global_variables_initializer())
+            for step in steps * 2:
+                session.run(step, {ids: random.randint(0, 10, 7), rows: random.standard_normal((7, 4)).astype(kind)})
+            found.append(session.run(v))
+    assert same(*found)
+    assert not host_steps([steps[0]], {ids: np.array([1, 2]), rows: np.ones((2, 4), kind)})
