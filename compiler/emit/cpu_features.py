@@ -25,9 +25,7 @@ def vector_bytes() -> int:
 @functools.cache
 def vector_registers() -> int:
     """How many vector registers that machine has."""
-    import platform
-
-    return 32 if vector_bytes() == 64 or platform.machine().lower() in ("aarch64", "arm64") else 16
+    return 32 if vector_bytes() == 64 or _is_arm64() else 16
 
 
 @functools.cache
@@ -39,13 +37,19 @@ def has_fma() -> bool:
 @functools.cache
 def has_halves() -> bool:
     """Whether that machine converts vectors of float16 to float32 and back; others do it by calls of functions."""
-    return not _is_x86() or "+f16c" in target_features()[1].split(",")
+    return _is_arm64() or "+f16c" in target_features()[1].split(",")
 
 
 @functools.cache
 def has_ldexp() -> bool:
     """Whether that machine multiplies vectors by powers of two in one instruction."""
     return "+avx512f" in target_features()[1].split(",")
+
+
+def _is_arm64() -> bool:
+    import platform
+
+    return platform.machine().lower() in ("aarch64", "arm64")
 
 
 def _is_x86() -> bool:
