@@ -151,6 +151,7 @@ ELEMENTS = {**CODES, **HALVES}
 DTYPE_NAMES = {code: name for name, code in CODES.items()}
 WIDTH = {"f16": 2, "fb16": 2, "f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8,
          "u8": 1, "u16": 2, "u32": 4, "u64": 8, "b1": 1}
+LITERAL_EXTENT = 8      # inner loops up to this length are written with their length, and unrolled where they carry a number
 CHECK_INDEX, CHECK_DIVISION, CHECK_POWER = 1, 2, 4      # bits of a kernel's return value
 
 

@@ -9,11 +9,10 @@ from jitgraph.declare.prim import CHECKED, ELEMENTARY
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, Access, Kernel, Param, Statement
+from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, LITERAL_EXTENT, Access, Kernel, Param, Statement
 from ..options import STANDARD, Options
 from . import scalars
 
-LITERAL_EXTENT = 8      # inner loops up to this length are written with their length, so that LLVM unrolls them
 Spills = dict[str, tuple[int, Access]]     # {name: (pass that computes it, where it waits)}
 
 

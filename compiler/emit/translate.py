@@ -18,13 +18,12 @@ from llvmlite import ir
 
 from jitgraph.graph.syntax import parse
 
-from ..kernel import CODES
+from ..kernel import CODES, LITERAL_EXTENT
 from .instruction import Instruction, is_float, is_signed, llvm_type
 from .words import counted, mark_loop
 
 CASTS = tuple(code for code in CODES.values() if code != "b1")
 I64 = ir.IntType(64)
-UNROLLED = 8            # so many iterations that wait for one another are written one after the other, if the text has their number
 
 
 class Untranslatable(Exception):
@@ -218,7 +217,7 @@ class _Translator:
             self._body(node.body, following, after)
         if not any(isinstance(n, (ast.For, ast.While)) for s in node.body for n in ast.walk(s)):
             extent, carries = _literal_extent(node.iter.args), _carries(node.body)
-            if extent is not None and extent <= UNROLLED and carries:
+            if extent is not None and extent <= LITERAL_EXTENT and carries:
                 mark_loop(following.terminator, "unroll.full")
             elif extent is None and not carries:
                 mark_loop(following.terminator, "interleave.count", 1)
