@@ -4,9 +4,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from jitgraph.runtime.cuda import iterations, machine
+from jitgraph.runtime.cuda import iterations
 from jitgraph.runtime.cuda.fake import FakeDriver
-from jitgraph.runtime.cuda.machine import Machine
+
+from .drivers import use
 
 
 class Counted(FakeDriver):
@@ -46,10 +47,7 @@ class Counted(FakeDriver):
 
 @pytest.fixture
 def driver(monkeypatch):
-    found = Counted()
-    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:1")
-    monkeypatch.setitem(machine._MACHINES, 1, Machine(found))
-    return found
+    return use(monkeypatch, Counted())
 
 
 def compared(tf, monkeypatch, driver, fetches, feeds, runs=4):
@@ -173,8 +171,7 @@ def test_variables_that_change_between_runs(tf, driver, monkeypatch):
 
 
 def test_loops_on_another_device(tf, monkeypatch):
-    driver = Counted(2)
-    monkeypatch.setitem(machine._MACHINES, 2, Machine(driver))
+    driver = use(monkeypatch, Counted(2))
     x = tf.placeholder(tf.float32, [2, 6, 3])
     with tf.device("/gpu:1"):
         outputs = recurrent(tf, x, 4)

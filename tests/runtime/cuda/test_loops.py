@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from jitgraph.runtime.cuda import machine
 from jitgraph.runtime.cuda.fake import FakeDriver
-from jitgraph.runtime.cuda.machine import Machine
+
+from .drivers import use
 
 
 class Counted(FakeDriver):
@@ -32,10 +32,7 @@ class Counted(FakeDriver):
 
 @pytest.fixture
 def driver(monkeypatch):
-    found = Counted()
-    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:1")
-    monkeypatch.setitem(machine._MACHINES, 1, Machine(found))
-    return found
+    return use(monkeypatch, Counted())
 
 
 def on_cpu(tf, monkeypatch, fetches, feeds):

@@ -7,7 +7,8 @@ import pytest
 
 from jitgraph.runtime.cuda import machine
 from jitgraph.runtime.cuda.fake import FakeDriver
-from jitgraph.runtime.cuda.machine import Machine
+
+from .drivers import use
 
 
 class Counted(FakeDriver):
@@ -36,14 +37,6 @@ class Counted(FakeDriver):
     def synchronize(self, stream):
         self.waits += 1
         super().synchronize(stream)
-
-
-def use(monkeypatch, driver):
-    """Lets sessions run on the devices of a driver."""
-    count = len(driver.devices())
-    monkeypatch.setenv("JITGRAPH_TARGET", f"cuda-simulator:{count}")
-    monkeypatch.setitem(machine._MACHINES, count, Machine(driver))
-    return driver
 
 
 @pytest.fixture
