@@ -95,13 +95,18 @@ def free_ports(count):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")    # the chief's thread still waits then
 def test_two_workers_step_together(tf):
-    """Both take every step: the mean of their gradients is applied once, by the chief."""
+    """The mean of two gradients is applied once a step, by the chief.
+
+    Two tokens a step let both go on, and whoever is quick may take both (in TensorFlow too): the workers wait for each other here,
+    so that each takes one.
+    """
     ps, first, second = free_ports(3)
     cluster = {"ps": [ps], "worker": [first, second]}
     servers = [tf.train.Server(cluster, "ps", 0), tf.train.Server(cluster, "worker", 0), tf.train.Server(cluster, "worker", 1)]
     with pytest.raises(tf.errors.UnknownError, match="Could not start gRPC server"):
         tf.train.Server(cluster, "ps", 0)
     results, failures = {}, []
+    both_have_stepped = threading.Barrier(2, timeout=20)
 
     def work(task):
         try:
@@ -120,6 +125,7 @@ def test_two_workers_step_together(tf):
                 with tf.train.MonitoredSession(creator, hooks, stop_grace_period_secs=0.2) as session:
                     while not session.should_stop():
                         session.run(train)
+                        both_have_stepped.wait()
                     results[task] = session._tf_sess().run([w, step])
         except Exception as error:
             failures.append(error)
