@@ -5,6 +5,9 @@ filter's matrix of that tap.  So nothing is copied into columns; the filter stay
 in registers.  A filter comes in blocks of its columns, [blocks, kh, kw, in, columns]; one that is too large for the cache
 meets the pixels one block after the other.  Items (rows of pixels and blocks, chunks of the batch) depend on sizes alone, so
 results are the same for any number of threads.
+
+Sizes are arguments even where they are known: only which tiles there are, strides of columns and whether taps lie together make
+a kernel another, so that layers of a network share them.
 """
 from __future__ import annotations
 
@@ -35,12 +38,22 @@ class TileText(KernelText):
         super().__init__(node, name)
         self.depth, self.rare = depth, False
 
+    def size(self, hint: str, value: sizes.Dim) -> str:
+        """The name of a size argument of its own."""
+        return self.given(f"{hint}{len(self.sizes)}", value)
+
     def items(self, rows: str, blocks: int) -> None:
         """The head of the loop over items: row i of image n, and which of so many blocks of columns."""
         self.line(1, "for q in range(begin, end):")
-        self.lines_at(2, [f"n = quotient(q, {rows})", f"i = q - n * {rows}"])
+        self.lines_at(2, self.place("q", rows, blocks))
+
+    def place(self, item: str, rows: str, blocks: int) -> list[str]:
+        """Lines that find the image `n`, its row `i` and the `block` of columns of an item."""
+        lines = [f"n = quotient({item}, {rows})", f"i = {item} - n * {rows}"]
         if blocks > 1:
-            self.lines_at(2, ["block = n", f"n = quotient(n, {blocks})", f"block -= n * {blocks}"])
+            count = self.size("blocks", blocks)
+            lines += ["block = n", f"n = quotient(n, {count})", f"block -= n * {count}"]
+        return lines
 
     def tiles(self, indent: int, rows: int | str, columns: int, write: Callable[[str, str, str], str], add: bool = False,
               cuts: Cuts | None = None) -> None:
@@ -54,22 +67,33 @@ class TileText(KernelText):
         for r, v, count in blocks:
             rest = columns % lane_count(self.code) if at + count * v * lane_count(self.code) > columns else 0
             step = v * lane_count(self.code)
-            column = str(at)
+            column = self.size("at", at) if at else "0"
             inside = indent
             if one and len(blocks) > 1:
-                self.line(indent, "else:" if before else f"if block < {count}:")
+                self.line(indent, "else:" if before else f"if block < {self.size('blocks', count)}:")
                 inside += 1
             if one and count > 1:
-                self.line(inside, f"c = {at} + (block - {before}) * {step}")
+                self.line(inside, f"c = {self.size('at', at - before * step)} + block * {step}")
                 column = "c"
             elif count > 1:
-                self.line(inside, f"for c in range({at}, {at + count * step}, {step}):")
+                self.line(inside, f"for c in range({column}, {self.size('to', at + count * step)}, {step}):")
                 column, inside = "c", inside + 1
-            for first, limit, tall in _row_runs(rows, r):
+            for first, limit, tall in self._row_runs(rows, r):
                 tile = Tile(self.code, lane_count(self.code), tall, v, self.depth, add, rest, self.rare)
                 self.line(inside, f"for r in range({first}, {limit}, {tall}):")
                 self.line(inside + 1, write(self.named(tile), "r", column))
             at, before = at + count * step, before + count
+
+    def _row_runs(self, rows: int | str, tall: int) -> list[tuple[str, str, int]]:
+        """(first, limit, tile rows) for runs of tiles that cover `rows`, a number or the name of one."""
+        if isinstance(rows, str):
+            return [("0", f"{rows} - {tall - 1}", tall), (f"quotient({rows}, {tall}) * {tall}", rows, 1)]
+        whole = rows // tall * tall
+        runs, between = [], "0"
+        if whole:
+            between = self.size("whole", whole)
+            runs.append(("0", between, tall))
+        return runs + ([(between, self.size("all", rows), rows - whole)] if rows > whole else [])
 
     def cut(self, rows: int | str, columns: int) -> Cuts:
         """How results are cut into tiles, see `tile.cut`."""
@@ -80,15 +104,6 @@ def _block_count(cuts: Cuts) -> int:
     return sum(count for _, _, count in cuts)
 
 
-def _row_runs(rows: int | str, tall: int) -> list[tuple[str, str, int]]:
-    """(first, limit, tile rows) for runs of tiles that cover `rows`, a number or the name of one."""
-    if isinstance(rows, str):
-        return [("0", f"{rows} - {tall - 1}", tall), (f"quotient({rows}, {tall}) * {tall}", rows, 1)]
-    whole = rows // tall * tall
-    runs = [("0", str(whole), tall)] if whole else []
-    return runs + ([(str(whole), str(rows), rows - whole)] if rows > whole else [])
-
-
 def emit_forward(node: Node) -> Kernel:
     """y[n, i, j, :] = sum of x[n, i * stride + a * gap, ...] @ w[a, b]; x is padded already."""
     x, w = node.inputs
@@ -96,21 +111,25 @@ def emit_forward(node: Node) -> Kernel:
     _, kh, kw, channels, columns = w.shape
     _, oh, ow, out = node.out.shape
     text = TileText(node, "convolve", 2 if dw == 1 else 3)
-    height, width = text.slot("height", x.shape[1]), text.slot("width", x.shape[2])
-    rows, pixels = text.slot("rows", oh), text.slot("pixels", ow)
-    loops = f"{kh}, {dh} * {width} * {channels}, {kw * channels * columns}"
-    loops += f", {kw * channels}, 1, {columns}" if dw == 1 else \
-        f", {kw}, {dw * channels}, {channels * columns}, {channels}, 1, {columns}"
+    size = text.size
+    rows, pixels, channel = text.given("rows", oh), text.given("pixels", ow), size("out", out)
+    line = x.shape[2] * channels
+    loops = f"{size('taps', kh)}, {size('x', dh * line)}, {size('w', kw * channels * columns)}"
+    if dw > 1:
+        loops += f", {size('taps', kw)}, {size('x', dw * channels)}, {size('w', channels * columns)}"
+    loops += f", {size('terms', channels if dw > 1 else kw * channels)}, 1, {size('columns', columns)}"
+    step = size("step", sw * channels)
     count = pixels if isinstance(ow, sizes.Size) else ow
     blocks = _Blocks(text, w, count)
 
     def call(tile: str, row: str, column: str) -> str:
         in_filter, in_pixel = blocks.places(column)
-        return (f"{tile}(x0, x_row + {row} * {sw * channels}, {sw * channels}, x1, {in_filter}, "
-                f"y0, y_row + {row} * {out} + {in_pixel}, {out}, {loops})")
+        return (f"{tile}(x0, x_row + {row} * {step}, {step}, x1, {in_filter}, "
+                f"y0, y_row + {row} * {channel} + {in_pixel}, {channel}, {loops})")
 
     text.items(rows, blocks.count)
-    text.lines_at(2, [f"x_row = (n * {height} + i * {sh}) * {width} * {channels}", f"y_row = (n * {rows} + i) * {pixels} * {out}"])
+    text.lines_at(2, [f"x_row = n * {size('image', x.shape[1] * line)} + i * {size('line', sh * line)}",
+                      f"y_row = (n * {rows} + i) * {pixels} * {channel}"])
     text.tiles(2, count, columns, call, cuts=blocks.cuts)
     work = ow * -(-out // blocks.count) * (kh * kw * channels)
     kernel = text.kernel([x, w], node.out.shape[0] * blocks.count * oh, (0.02, work))
@@ -120,9 +139,9 @@ def emit_forward(node: Node) -> Kernel:
 
 def _region(text: TileText, blocks: _Blocks, rows: str, pixels: str) -> Region:
     """Which part of the result an item makes: a row of pixels, of some of its columns if there are several blocks."""
-    lines = [f"n = quotient(item, {rows})", f"i = item - n * {rows}"]
+    lines = text.place("item", rows, blocks.count)
     if blocks.count > 1:
-        lines += ["block = n", f"n = quotient(n, {blocks.count})", f"block -= n * {blocks.count}", *blocks.region()]
+        lines += blocks.region()
     lines += [f"first = (n * {rows} + i) * {pixels}", f"count = {pixels}"]
     return text.region(*lines, whole=blocks.count == 1)
 
@@ -150,20 +169,23 @@ class _Blocks:
 
     def __init__(self, text: TileText, w: Value, pixels: int | str):
         self.given, *rest, self.columns = w.shape
-        self.size = sizes.product(rest) * self.columns
+        self.in_filter, self.in_pixel = (
+            text.size("block", step) for step in (sizes.product(rest) * self.columns, self.columns)) if self.given > 1 else ("", "")
         self.cuts = None if self.given > 1 or _stays(w.shape, w.dtype) else text.cut(pixels, self.columns)
         self.count = self.given if self.cuts is None else _block_count(self.cuts)
-        self.lanes = lane_count(text.code)
+        self.text, self.lanes = text, lane_count(text.code)
 
     def region(self) -> list[str]:
         """Lines that say which columns the item with `block` makes: from `left` to before `right`."""
+        columns = self.text.size("columns", self.columns)
         if self.given > 1:
-            return [f"left = block * {self.columns}", f"right = left + {self.columns}"]
+            return [f"left = block * {columns}", f"right = left + {columns}"]
         lines, at, before = [], 0, 0
         for _, vectors, count in self.cuts or ():
             step = vectors * self.lanes
-            found = [f"left = {at} + (block - {before}) * {step}", f"right = smaller(left + {step}, {self.columns})"]
-            lines += [f"if block >= {before}:", *("    " + line for line in found)] if before else found
+            left = self.text.size("at", at - before * step)
+            found = [f"left = {left} + block * {step}", f"right = smaller(left + {step}, {columns})"]
+            lines += [f"if block >= {self.text.size('blocks', before)}:", *("    " + line for line in found)] if before else found
             at, before = at + count * step, before + count
         return lines
 
@@ -171,7 +193,7 @@ class _Blocks:
         """Where a column lies in the filter's first row, and in a pixel of the result."""
         if self.given == 1:
             return column, column
-        return f"block * {self.size} + {column}", f"block * {self.columns} + {column}"
+        return f"block * {self.in_filter} + {column}", f"block * {self.in_pixel} + {column}"
 
 
 def emit_input_gradient(node: Node) -> Kernel:
@@ -183,44 +205,49 @@ def emit_input_gradient(node: Node) -> Kernel:
     _, kh, kw, out, columns = w.shape
     _, h, wide, channels = node.out.shape
     text = TileText(node, "convolve_input", 3)
-    height, width = text.slot("height", dy.shape[1]), text.slot("width", dy.shape[2])
-    rows, pixels = text.slot("rows", h), text.slot("pixels", wide)
-    top, left = text.slot("top", before[0]), text.slot("left", before[1])
+    size = text.size
+    rows, pixels, channel = text.given("rows", h), text.given("pixels", wide), size("channels", channels)
+    top, left = text.given("top", before[0]), text.given("left", before[1])
+    step, row_step, terms, line = size("step", sw * channels), size("down", sh), size("terms", out), dy.shape[2] * out
+    image, line_step, back, after = (size(*given) for given in (
+        ("image", dy.shape[1] * line), ("line", line), ("x", -dh * line), ("w", sh * kw * out * columns)))
+    tap_step, margin, tap = size("w", sw * out * columns), size("margin", above * line), size("tap", kw * out * columns)
+    across, in_column = size("x", -dw * out), size("columns", columns)
     blocks = _Blocks(text, w, pixels if isinstance(wide, sizes.Size) else -(-wide // sw))
     text.items(rows, blocks.count)
-    taps = kh if sh == 1 else f"quotient({kh + sh - 1} - a, {sh})"
-    place = [f"p = quotient(i + {top}, {sh})", f"a = i + {top} - p * {sh}", f"taps = {taps}"]
+    place = [f"p = quotient(i + {top}, {row_step})", f"a = i + {top} - p * {row_step}",
+             f"taps = quotient({size('taps', kh + sh - 1)} - a, {row_step})"]
     for phase in range(sw):
         count_w = -(-(kw - phase) // sw) if kw > phase else 0
         # pixels j of this phase: (j + left) % sw == phase, beginning with `first`
         if not isinstance(before[1], sizes.Size) and not isinstance(wide, sizes.Size):
-            first = (phase - int(before[1])) % sw
-            count: Any = max(-(-(int(wide) - first) // sw), 0)
-            column = (first + int(before[1])) // sw
+            begin = (phase - int(before[1])) % sw
+            count: Any = max(-(-(int(wide) - begin) // sw), 0)
+            if count == 0:
+                continue
+            first, column = size("first", begin), size("column", (begin + int(before[1])) // sw + beside)
         else:
+            first, count, column = "first", "count", "column"
             text.line(2, f"first = ({phase} - {left}) % {sw}")
             text.line(2, f"count = quotient({pixels} - first + {sw - 1}, {sw})")
-            text.line(2, f"column = quotient(first + {left}, {sw})")
-            first, count, column = "first", "count", "column"
-        if count == 0:
-            continue
-        row = [*place, f"y_row = ((n * {rows} + i) * {pixels} + {first}) * {channels}",
-               f"x_row = ((n * {height} + p + {above}) * {width} + {column} + {beside}) * {out}"]
+            text.line(2, f"column = quotient(first + {left}, {sw}) + {size('beside', beside)}")
+        row = [*place, f"y_row = ((n * {rows} + i) * {pixels} + {first}) * {channel}",
+               f"x_row = n * {image} + p * {line_step} + {margin} + {column} * {terms}"]
         text.lines_at(2, row)
         if not count_w:
-            _zero_pixels(text, 2, count, sw, channels, blocks)
+            _zero_pixels(text, 2, count, step, channel, blocks)
             continue
-        loops = (f"taps, -{dh} * {width} * {out}, {sh * kw * out * columns}, {count_w}, {-dw * out}, "
-                 f"{sw * out * columns}, {out}, 1, {columns}")
+        loops = f"taps, {back}, {after}, {size('taps', count_w)}, {across}, {tap_step}, {terms}, 1, {in_column}"
+        tap_at = size("tap", phase * out * columns)
 
-        def call(tile: str, row: str, column: str, phase: int = phase, loops: str = loops) -> str:
+        def call(tile: str, row: str, column: str, tap_at: str = tap_at, loops: str = loops) -> str:
             in_filter, in_pixel = blocks.places(column)
-            return (f"{tile}(x0, x_row + {row} * {out}, {out}, x1, (a * {kw} + {phase}) * {out * columns} + {in_filter}, "
-                    f"y0, y_row + {row} * {sw * channels} + {in_pixel}, {sw * channels}, {loops})")
+            return (f"{tile}(x0, x_row + {row} * {terms}, {terms}, x1, a * {tap} + {tap_at} + {in_filter}, "
+                    f"y0, y_row + {row} * {step} + {in_pixel}, {step}, {loops})")
 
         if sh > kh:         # rows that no tap reaches
             text.line(2, "if taps < 1:")
-            _zero_pixels(text, 3, count, sw, channels, blocks)
+            _zero_pixels(text, 3, count, step, channel, blocks)
             text.line(2, "else:")
         text.tiles(2 + (sh > kh), count, columns, call, cuts=blocks.cuts)
     work = wide * -(-channels // blocks.count) * (-(-kh // sh) * -(-kw // sw) * out)
@@ -230,14 +257,14 @@ def emit_input_gradient(node: Node) -> Kernel:
     return kernel
 
 
-def _zero_pixels(text: TileText, indent: int, count: int | str, step: int, channels: int, blocks: _Blocks) -> None:
+def _zero_pixels(text: TileText, indent: int, count: int | str, step: str, channels: str, blocks: _Blocks) -> None:
     """Pixels that nothing is added up for: zeros in all channels, from the item with the first block."""
     if blocks.count > 1:
         text.line(indent, "if block < 1:")
         indent += 1
-    text.line(indent, f"for r in range({count}):")
+    text.line(indent, f"for r in range({count if isinstance(count, str) else text.size('all', count)}):")
     text.line(indent + 1, f"for c in range({channels}):")
-    text.line(indent + 2, f"y0[y_row + r * {step * channels} + c] = {text.code}(0)")
+    text.line(indent + 2, f"y0[y_row + r * {step} + c] = {text.code}(0)")
 
 
 def emit_filter_gradient(node: Node) -> Kernel:
@@ -248,28 +275,35 @@ def emit_filter_gradient(node: Node) -> Kernel:
     chunks, kh, kw, channels, out = node.out.shape
     batch, oh, ow, _ = dy.shape
     text = TileText(node, "convolve_filter", 2)
-    height, width = text.slot("height", x.shape[1]), text.slot("width", x.shape[2])
-    rows, pixels = text.slot("rows", oh), text.slot("pixels", ow)
-    images = text.slot("images", batch)
+    size, line = text.size, x.shape[2] * channels
     runs, length = (1, kw * channels) if dw == 1 else (kw, channels)       # what lies together in x and in the filter
     items = chunks * kh
     splits = max(d for d in range(1, max(ITEMS // items, 1) + 1) if length % d == 0)
+    rows, images, columns, dy_row = text.given("rows", oh), text.given("images", batch), size("out", out), size("w", ow * out)
+    parts, chunk, taps, image = (size(*given) for given in (
+        ("parts", splits), ("chunks", chunks), ("taps", kh), ("image", x.shape[1] * line)))
+    filled = size("part", length // splits * out)
     text.line(1, "for q in range(begin, end):")
-    text.lines_at(2, [f"part = quotient(q, {splits})", f"chunk = quotient(part, {kh})", f"a = part - chunk * {kh}",
-                      f"at = (q - part * {splits}) * {length // splits}", f"part = (part * {kw * channels} + at) * {out}"])
-    for run in range(runs):
-        text.line(2, f"for k in range({length // splits * out}):")
-        text.line(3, f"y0[part + {run * channels * out} + k] = {text.code}(0)")
-    text.line(2, f"band = quotient({BAND_BYTES // node.out.dtype.size}, {width} * {channels * sh} + {pixels} * {out}) + 1")
-    text.line(2, f"for n in range(quotient(chunk * {images}, {chunks}), quotient((chunk + 1) * {images}, {chunks})):")
+    text.lines_at(2, [f"part = quotient(q, {parts})", f"chunk = quotient(part, {taps})", f"a = part - chunk * {taps}",
+                      f"at = (q - part * {parts}) * {size('terms', length // splits)}",
+                      f"part = (part * {size('tap', kw * channels)} + at) * {columns}"])
+    run_in_filter = [size("run", run * channels * out) for run in range(runs)]
+    for start in run_in_filter:
+        text.line(2, f"for k in range({filled}):")
+        text.line(3, f"y0[part + {start} + k] = {text.code}(0)")
+    text.line(2, f"band = quotient({BAND_BYTES // node.out.dtype.size}, {size('read', sh * line + ow * out)}) + 1")
+    text.line(2, f"for n in range(quotient(chunk * {images}, {chunk}), quotient((chunk + 1) * {images}, {chunk})):")
     text.line(3, f"for i in range(0, {rows}, band):")
-    text.lines_at(4, [f"count = smaller(band, {rows} - i)", f"w_at = (n * {rows} + i) * {pixels} * {out}",
-                      f"x_at = (n * {height} + a * {dh} + i * {sh}) * {width} * {channels} + at"])
-    loops = f"count, {sh} * {width} * {channels}, {pixels} * {out}, {pixels}, {sw * channels}, {out}"
-    for run in range(runs):
-        def call(tile: str, row: str, column: str, run: int = run) -> str:
-            return (f"{tile}(x0, x_at + {run * dw * channels} + {row}, 1, x1, w_at + {column}, "
-                    f"y0, part + ({run * channels} + {row}) * {out} + {column}, {out}, {loops})")
+    down = size("down", sh * line)
+    text.lines_at(4, [f"count = smaller(band, {rows} - i)", f"w_at = (n * {rows} + i) * {dy_row}",
+                      f"x_at = n * {image} + a * {size('x', dh * line)} + i * {down} + at"])
+    loops = f"count, {down}, {dy_row}, {size('pixels', ow)}, {size('x', sw * channels)}, {columns}"
+    for run, start in enumerate(run_in_filter):
+        in_image = size("run", run * dw * channels)
+
+        def call(tile: str, row: str, column: str, start: str = start, in_image: str = in_image) -> str:
+            return (f"{tile}(x0, x_at + {in_image} + {row}, 1, x1, w_at + {column}, "
+                    f"y0, part + {start} + {row} * {columns} + {column}, {columns}, {loops})")
 
         text.tiles(4, length // splits, out, call, add=True)
     per_chunk = (batch + chunks - 1) // chunks
