@@ -62,6 +62,8 @@ def translate(source: str, name: str, codes: list[str], symbol: str, names: dict
     translator.block(definition.body)
     if not translator.b.block.is_terminated:
         translator.b.unreachable()
+    if not translator.unrolls:                      # put into its entry, it is optimised twice; unrolled loops gain by that
+        function.attributes.add("noinline")
     _write_entry(module, symbol, function)
     return module
 
@@ -70,7 +72,7 @@ def _write_entry(module: ir.Module, symbol: str, kernel: ir.Function) -> None:
     """The function that all kernels have in common: it takes the buffers' addresses from an array."""
     pointer = I64.as_pointer()
     entry = ir.Function(module, ir.FunctionType(I64, [pointer, pointer, I64, I64]), symbol)
-    for attribute in kernel.attributes:         # LLVM puts the kernel into this function
+    for attribute in kernel.attributes:             # LLVM may put the kernel into this function
         entry.attributes.add(attribute)
     b = ir.IRBuilder(entry.append_basic_block())
     buffers, *others = entry.args
@@ -117,6 +119,7 @@ class _Translator:
     def __init__(self, function: ir.Function, names: dict[str, Instruction]):
         self.names = names
         self.variables: dict[str, _Variable] = {}
+        self.unrolls = False                        # whether some loop is written out
         self.entry = function.append_basic_block("entry")
         self.b = ir.IRBuilder(function.append_basic_block("start"))
         with self.b.goto_block(self.entry):
@@ -219,6 +222,7 @@ class _Translator:
             extent, carries = _literal_extent(node.iter.args), _carries(node.body)
             if extent is not None and extent <= LITERAL_EXTENT and carries:
                 mark_loop(following.terminator, "unroll.full")
+                self.unrolls = True
             elif extent is None and not carries:
                 mark_loop(following.terminator, "interleave.count", 1)
 
