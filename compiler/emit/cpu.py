@@ -252,7 +252,9 @@ class CPUEmitter(Emitter):
         """The texts of a loop's begin and end."""
         if first and self.kernel.parts_of_columns:
             return "first", "last"
-        return ("lo", "hi") if first and self.kernel.kind == "partial" else ("0", self.extent(k, inner=inner))
+        if first and self.kernel.kind == "partial":
+            return "lo", "hi"
+        return "0", self.extent(k, inner=inner and self.kernel.kind != "cols")      # rows of columns wait for nothing
 
     def _partial(self) -> None:
         first = self._loops("reduce")[0]
