@@ -11,7 +11,8 @@ from collections.abc import Callable
 from jitgraph.compiler import Program, VerifyError, compile_ops, show
 from jitgraph.compiler.stored import Stored
 
-from . import store
+from . import compile_process, store
+from .library import LIBRARY
 
 
 def compiled(program: Program, tell: Callable[[str, Program], None]) -> tuple[Program, Callable[[], object] | None]:
@@ -20,13 +21,16 @@ def compiled(program: Program, tell: Callable[[str, Program], None]) -> tuple[Pr
     if show.is_asked():                 # for how long passes took, among others
         return compile_ops(program, show=tell), None
     stored, verify = Stored(program), program.options.verify
-    data = store.load_program(stored.address) if stored.address is not None and not verify else None
+    kept = stored.address is not None and not verify
+    data = store.load_program(stored.address) if stored.address is not None and kept else None
     if data is not None and stored.restore(data) is not None:
         return program, None
+    if kept and not LIBRARY.symbols and compile_process.wanted():
+        compile_process.HELPERS.prepare()       # it is there when the passes have found out which kernels are missing
     compile_ops(program, show=tell)
     if verify:
         _verify(stored)
-    return program, functools.partial(_save, stored) if stored.address is not None and not verify else None
+    return program, functools.partial(_save, stored) if kept else None
 
 
 def _verify(stored: Stored) -> None:

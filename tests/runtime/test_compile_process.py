@@ -38,6 +38,18 @@ def test_both_processes_compile_each_kernel_once(tmp_path):
     assert run(tmp_path) == ["0", "0"]              # all of them are in the store now
 
 
+def test_it_starts_beside_the_passes(tmp_path):
+    """It loads what it needs while they find out which kernels are missing."""
+    before = """
+from jitgraph.runtime import compile_process, stored_programs
+passes = stored_programs.compile_ops
+def watched(*args, **options):
+    assert compile_process.HELPERS.all[0].process is not None
+    return passes(*args, **options)
+stored_programs.compile_ops = watched"""
+    assert run(tmp_path, before, JITGRAPH_VERIFY="0")[1] == "1"
+
+
 def test_many_cores_take_part(tmp_path):
     compiled, helped = run(tmp_path, JITGRAPH_THREADS="4")
     assert int(compiled) >= 12 and helped == str(min(int(compiled) // 4, 3))
