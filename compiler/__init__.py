@@ -16,6 +16,7 @@ hold, in tests and wherever JITGRAPH_VERIFY asks for it.  Nothing registers itse
     sink        cheap values move into the groups that use them
     schedule    groups become loop nests
     epilogue    what is done with a product element by element joins the kernel that makes it
+    postpone    a large gradient is made when there is room for it
     keep        what is made of variables alone is made first, and stays until they change
     place       values get buffers; the instruction table
     transfer    where the target has a memory of its own, values are copied to where they are needed
@@ -46,6 +47,7 @@ from . import (
     lower,
     order,
     place,
+    postpone,
     prune,
     raise_frames,
     schedule,
@@ -64,7 +66,7 @@ __all__ = ["CPU", "Options", "PASSES", "Program", "TARGETS", "VerifyError", "com
 
 PASSES = [prune.prune, raise_frames.raise_frames, order.order, hold.hold, divide.divide, specialize.specialize,
           lower.lower, simplify.simplify, fuse.fuse, sink.sink, schedule.schedule, epilogue.epilogue,
-          keep.keep, place.place, transfer.transfer, emit.emit, batch.batch]
+          postpone.postpone, keep.keep, place.place, transfer.transfer, emit.emit, batch.batch]
 
 
 def compile(graph: Graph, fetches: Iterable[Tensor], targets: Iterable[Operation] = (),

@@ -42,6 +42,7 @@ OPTIMISATIONS = {
     "native_iterations": "of a loop that counts, many iterations are one native call",
     "product_sums": "what a loop adds up are long products of many iterations' factors, not a product in every iteration",
     "epilogues": "what is done with a product element by element is done by the kernel that makes it",
+    "late_gradients": "a large gradient that only changes a variable is made when the least memory is in use",
     "kept_values": "what is made of variables and constants alone stays in memory until one of the variables changes",
     "batched_launches": "launches of one kernel on a device that need nothing of each other are one",
     "row_products": "what a loop multiplies apart from its recurrence, it multiplies for many iterations at once",

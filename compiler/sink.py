@@ -1,7 +1,8 @@
 """sink: move a cheap value out of the kernel that makes it into those that use it.
 
 Fusing is eager: where a ReLU is made, so is `x > 0`, which only its gradient uses, a long time later.  What that mask is
-made of lies in memory in any case; so its user computes it, and it is neither written nor kept.
+made of lies in memory in any case; so its user computes it, and it is neither written nor kept.  Where what it is made of is gone
+by then, truth values are kept and not the numbers that are made of them.
 """
 from __future__ import annotations
 
@@ -56,7 +57,9 @@ class _Sinker:
         chain: list[Node] = [node]
         sources: dict[Value, Any] = {}         # value in memory -> how many elements of it are read
         if not self._gather(home, node, chain, sources) or not self._pays(chain, homes, sources):
-            return
+            if not _is_narrow(home, node):
+                return
+            chain = [node]
         chain.sort(key=home.members.index)
         trials = [self._joined(h, node.out, chain) for h in homes]
         if None in trials:
@@ -166,6 +169,11 @@ class _Sinker:
 def _is_cheap(node: Node) -> bool:
     """Whether computing it takes less than writing it, and does nothing else."""
     return (node.kind is CAST or node.kind is MAP and node.attrs["prim"] in CHEAP) and not node.kind.may_fail(node)
+
+
+def _is_narrow(home: Group, node: Node) -> bool:
+    """Whether it is made of fewer bytes in the kernel that makes them."""
+    return node.kind is CAST and node.inputs[0].node in home.dims and _width(node.inputs[0]) < _width(node.out)
 
 
 def _width(value: Value) -> int:

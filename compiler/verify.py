@@ -151,6 +151,17 @@ def _schedule(program: Program) -> str | None:
     return None
 
 
+def _postpone(program: Program) -> str | None:
+    later = {value for step in program.steps for value in buffers(step)[1] if not value.node.kind.is_state}
+    for step in program.steps:
+        inputs, results = buffers(step)
+        later.difference_update(results)
+        missing = [value for value in inputs if value in later]
+        if missing:
+            return f"{step} takes {missing}, which are made after it"
+    return _schedule(program)
+
+
 def _keep(program: Program) -> str | None:
     made: set[Value] = set()
     for step in program.steps[:program.kept]:
@@ -232,4 +243,5 @@ def _batch(program: Program) -> str | None:
 
 CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "hold": _order, "divide": _divide,
           "specialize": _specialize, "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule,
-          "epilogue": _schedule, "keep": _keep, "place": _place, "transfer": _transfer, "emit": _emit, "batch": _batch}
+          "epilogue": _schedule, "postpone": _postpone, "keep": _keep, "place": _place, "transfer": _transfer, "emit": _emit,
+          "batch": _batch}

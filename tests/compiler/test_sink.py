@@ -89,6 +89,31 @@ def test_a_large_value_is_computed_in_both_kernels(tf):
         np.testing.assert_allclose(session.run(result, feeds), whole - whole.sum(0), rtol=1e-4, atol=1e-3)
 
 
+def test_truth_values_are_kept_and_not_their_numbers(tf):
+    """The mask of a ReLU whose result only a frame of zeros holds, and whose bias may have changed: a byte of each element."""
+    h = x = tf.placeholder(tf.float32, [4, 64, 64, 16])
+    for k in range(3):
+        filters = tf.get_variable(f"w{k}", [3, 3, 16, 16])
+        h = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(h, filters, 1, "SAME"), tf.get_variable(f"b{k}", [16])))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_mean(tf.square(h)))
+    masks = {}
+    for off in ((), ("late_values",)):
+        program = compiler.compile(tf.get_default_graph(), [], [train], {x: x.shape.as_list()}, options=Options(off=frozenset(off)))
+        masks[off] = sorted(s.dtype.name for s in program.layout.slots if s.kind == "temp" and "ReluGrad" in s.value.node.op.name
+                            and s.value.node.kind.name == "cast" or s.kind == "temp" and s.dtype == tf.bool)
+    assert masks == {(): ["bool", "bool"], ("late_values",): ["float32", "float32"]}
+    feeds = {x: np.random.RandomState(0).standard_normal(x.shape.as_list()).astype(np.float32)}
+    found = []
+    for jit in ("always", "off"):
+        with tf.Session(jit=jit) as session:
+            session.run([v.assign(np.cos(np.arange(v.shape.num_elements())).reshape(v.shape.as_list()) / 9)
+                         for v in tf.trainable_variables()])
+            session.run(train, feeds)
+            found.append(session.run(tf.trainable_variables()))
+    for a, b in zip(*found):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+
+
 @pytest.mark.parametrize("shape", [(192, 257, 2), (257, 192), (70, 3, 300)])
 def test_a_reduction_that_stands_first_and_does_not_use_the_value(tf, agree, shape):
     x = tf.placeholder(tf.float32, [None] * len(shape))

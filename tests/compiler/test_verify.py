@@ -91,6 +91,10 @@ def _shorten(program):
     next(s for k in program.steps for s in k.body if s.access is not None).access.strides.append(1)
 
 
+def _turn_steps_round(program):
+    program.steps.reverse()
+
+
 def _keep_everything(program):
     program.kept = len(program.steps)
 
@@ -123,8 +127,8 @@ def _add_a_loop(program):
 
 SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "hold": _turn_round, "divide": _add_a_loop,
            "specialize": _run_again, "lower": _turn_nodes_round, "simplify": _turn_nodes_round, "fuse": _turn_units_round,
-           "sink": _turn_units_round, "schedule": _shorten, "epilogue": _shorten, "keep": _keep_everything,
-           "place": _end_before, "transfer": _lose_a_copy,
+           "sink": _turn_units_round, "schedule": _shorten, "epilogue": _shorten, "postpone": _turn_steps_round,
+           "keep": _keep_everything, "place": _end_before, "transfer": _lose_a_copy,
            "emit": _rename, "batch": _lose_a_copy}
 
 
