@@ -2,7 +2,8 @@
 
 Fusing is eager: where a ReLU is made, so is `x > 0`, which only its gradient uses, a long time later.  What that mask is
 made of lies in memory in any case; so its user computes it, and it is neither written nor kept.  Where what it is made of is gone
-by then, truth values are kept and not the numbers that are made of them.
+by then, truth values are kept and not the numbers that are made of them.  And where several cheap values are made of one that is
+not, as `1 + tanh(x)` and `1 - tanh(x)**2`, that one is written instead.
 """
 from __future__ import annotations
 
@@ -45,14 +46,15 @@ class _Sinker:
                 for node in reversed(unit.members[:]):
                     if node in unit.dims:
                         self._move(unit, node)
+                for root in unit.members[:]:
+                    if root in unit.dims:
+                        self._move_all_of(unit, root)
         self.program.units = [u for u in self.program.units if not isinstance(u, Group) or u.members]
 
     def _move(self, home: Group, node: Node) -> None:
         """Moves `node`, with what it needs, to its users, if it is worth it and they can take it."""
-        if not _is_cheap(node) or node.out in self.outputs or sizes.count(node.out.shape) <= self.tuning.large:
-            return
-        homes: list[Any] = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
-        if not homes or not all(isinstance(u, Group) for u in homes):
+        homes = self._homes(home, node)
+        if not homes:
             return
         chain: list[Node] = [node]
         sources: dict[Value, Any] = {}         # value in memory -> how many elements of it are read
@@ -60,10 +62,21 @@ class _Sinker:
             if not _is_narrow(home, node):
                 return
             chain = [node]
+        self._put(home, node, chain, homes)
+
+    def _homes(self, home: Group, node: Node) -> list[Group]:
+        """The groups to which a node may move: all that use its value; none where it stays."""
+        if not _is_cheap(node) or node.out in self.outputs or sizes.count(node.out.shape) <= self.tuning.large:
+            return []
+        homes: list[Any] = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
+        return homes if all(isinstance(u, Group) for u in homes) else []
+
+    def _put(self, home: Group, node: Node, chain: list[Node], homes: list[Group]) -> bool:
+        """Moves `chain`, which makes `node`, to the groups that use it, and tells whether they can all take it."""
         chain.sort(key=home.members.index)
         trials = [self._joined(h, node.out, chain) for h in homes]
         if None in trials:
-            return
+            return False
         for target, trial in zip(homes, trials):
             assert trial is not None
             target.members, target.dims = trial.members, trial.dims
@@ -71,16 +84,38 @@ class _Sinker:
         for n in reversed(chain):
             if not self.users[n.out]:
                 self._remove(home, n)
+        return True
+
+    def _move_all_of(self, home: Group, root: Node) -> None:
+        """Moves all cheap values that are made of a costly one to their users, which then read that one, if that is worth it."""
+        if root.kind is not MAP or _is_cheap(root) or sizes.count(root.out.shape) <= self.tuning.large:
+            return
+        if root.kind.may_fail(root) or self._is_kept(home, root.out, []):
+            return
+        found: list[tuple[Node, list[Node], list[Group], dict[Value, int]]] = []
+        for node in home.members:
+            homes, chain, sources = self._homes(home, node) if node in home.dims else [], [node], {root.out: 0}
+            if homes and self._gather(home, node, chain, sources) and sources[root.out]:
+                found.append((node, chain, homes, sources))
+        written = sum(sizes.count(node.out.shape) * _width(node.out) for node, *_ in found)
+        if len(found) < 2 or written <= sizes.count(root.out.shape) * _width(root.out):
+            return
+        if all(self._pays(chain, homes, sources) and None not in [self._joined(h, node.out, sorted(chain, key=home.members.index))
+                                                                  for h in homes]
+               for node, chain, homes, sources in found):
+            for node, chain, homes, _ in found:
+                self._put(home, node, chain, homes)
 
     def _gather(self, home: Group, node: Node, chain: list[Node], sources: dict[Value, int]) -> bool:
-        """Adds to `chain` what of `home` it needs, and to `sources` what that is made of and lies in memory in any case."""
+        """Adds to `chain` what of `home` it needs, and to `sources` what that is made of and lies in memory in any case, as those
+        that are there already do."""
         for value in node.inputs:
             base = resolve(value)[0]
             if base.node.kind.is_known or value.node in chain:
                 continue
             if base.node.kind.is_state or base.node.kind.is_index:
                 return False
-            if value.node in home.dims and not self._is_kept(home, value, chain):
+            if value.node in home.dims and value not in sources and not self._is_kept(home, value, chain):
                 if not _is_cheap(value.node) or not same_shape(value.shape, node.out.shape):
                     return False
                 chain.append(value.node)
