@@ -11,7 +11,7 @@ from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import CODES, ELEMENTS, Kernel, Statement
+from ..kernel import CODES, ELEMENTS, Kernel, Statement, is_complex
 from . import scalars
 from .kernel_text import bare_kernel
 
@@ -34,10 +34,12 @@ def emit_scatter(node: Node) -> Kernel:
     An item goes through all indices and takes those of its rows; of others, and of those outside the table, which may have
     no rows, it takes no columns."""
     indices, updates = node.inputs
-    code, index = CODES[node.out.dtype.name], CODES[indices.dtype.name]
+    code, index = ELEMENTS[node.out.dtype.name], CODES[indices.dtype.name]
     rows, count = node.out.shape[0], sizes.product(indices.shape)
     width = sizes.product(node.out.shape[1:])
     start, combined = SCATTERED[node.attrs["op"]]
+    if is_complex(code):
+        combined = f"complex_{node.attrs['op']}({{y}}, {{u}})"
     combined = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
     drops, large = node.attrs["drops"], sizes.hint_of(rows) >= LARGE
     parts, columns = (PARTS, WIDE) if large else (1, BLOCK)
@@ -215,7 +217,7 @@ def emit_bounds(node: Node) -> Kernel:
 def emit_scan(node: Node) -> Kernel:
     """Running sum or product along one axis."""
     (x,), axis = node.inputs, node.attrs["axis"]
-    code = CODES[node.out.dtype.name]
+    code = ELEMENTS[node.out.dtype.name]
     symbol, start = ("+", 0) if node.attrs["op"] == "add" else ("*", 1)
     reverse, exclusive = node.attrs["reverse"], node.attrs["exclusive"]
     name = f"scan_{node.attrs['op']}{'_reverse' * reverse}{'_exclusive' * exclusive}_{code}"
@@ -224,7 +226,8 @@ def emit_scan(node: Node) -> Kernel:
     kernel.sizes = [x.shape[axis], inner]
     kernel.items = sizes.product(x.shape[:axis]) * inner
     kernel.cost = (1.0, x.shape[axis])
-    step = [f"total = {code}(total {symbol} x0[at])", "y0[at] = total"]
+    combined = f"complex_{node.attrs['op']}(total, x0[at])" if is_complex(code) else f"total {symbol} x0[at]"
+    step = [f"total = {code}({combined})", "y0[at] = total"]
     first, second = reversed(step) if exclusive else step
     kernel.source = f"""def {name}(x0, y0, sizes, begin, end):
     n, inner = sizes[0], sizes[1]
