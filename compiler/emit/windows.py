@@ -10,17 +10,19 @@ from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel, is_half
 from ..tuning import CPU
-from . import scalars
+from . import pool_gradients, scalars
 from .kernel_text import KernelText
 
 NEAR = 1e-5         # TensorFlow's kernel for volumes takes numbers that differ by less for the maximum
 
 TOGETHER = 4            # windows next to each other of a depthwise layer that are made at a time ...
 MOST_TAPS = 9           # ... if they have no more taps than this
+FEW_TAPS = 4            # of a window whose gradient is made and goes to the image in one loop
+WRITTEN_OUT = 25        # taps of a window that are written out one after the other; more are gone through by loops
 FEW_CHANNELS = 64       # up to which a text says how many there are: a loop so short gains from that; others share a text
 
 
-class _Windows(KernelText):
+class Windows(KernelText):
     """The text of a kernel over the windows of one image after the other.
 
     `height`, `width`: of the images; `rows`, `pixels`: how many windows there are; all of them text.
@@ -83,6 +85,18 @@ class _Windows(KernelText):
             self.line(indent, f"{name} = smaller(larger({name}, 0), {limit} - 1)")
             found.append((tap, name, f"{name}_in"))
         return found
+
+    def each_tap(self, indent: int) -> int:
+        """Loops over the taps of window (n, i, j) that lie inside: element `at` of the tap `number`; returns the indent inside."""
+        for k, (index, limit, name, tap) in enumerate((("i", self.height, "row", "a"), ("j", self.width, "column", "b"))):
+            depth = 2 * k
+            start = f"{index} * {self.strides[k]} - {self.slot(f'before{k}', self.before[k])}"
+            self.line(indent + depth, f"for {tap} in range({self.taps[k]}):")
+            self.line(indent + depth + 1, f"{name} = {start} + {tap}")
+            self.line(indent + depth + 1, f"if outside({name}, {limit}) == 0:")
+        self.line(indent + 4, f"number = a * {self.taps[1]} + b")
+        self.line(indent + 4, f"at = ((n * {self.height} + row) * {self.width} + column) * {self.channels}")
+        return indent + 4
 
     def count(self, indent: int, taps: list[tuple[int, str, str]]) -> None:
         """Lines that set `count` to the number of taps inside."""
@@ -178,7 +192,14 @@ def _fits(size: sizes.Dim, output: sizes.Dim, stride: int, taps: int, before: si
     return not any(isinstance(d, sizes.Size) for d in numbers) and before == 0 and (output - 1) * stride + taps <= size
 
 
-def _work(node: Node, pixels: sizes.Dim) -> sizes.Dim:
+def is_large(node: Node) -> bool:
+    """Whether the taps of its windows are too many to be written out."""
+    taps = node.attrs["taps"]
+    return taps[0] * taps[1] > WRITTEN_OUT
+
+
+def work(node: Node, pixels: sizes.Dim) -> sizes.Dim:
+    """How many taps there are for so many pixels."""
     return pixels * node.attrs["taps"][0] * node.attrs["taps"][1]
 
 
@@ -199,7 +220,9 @@ def emit_pool(node: Node) -> Kernel:
     """The maximum or mean of each window."""
     (x,) = node.inputs
     op = node.attrs["op"]
-    text = _Windows(node, f"{op}_pool", [x], x.shape[1:], node.out.shape[1:3])
+    text = Windows(node, f"{op}_pool", [x], x.shape[1:], node.out.shape[1:3])
+    if is_large(node):
+        return _emit_large_pool(node, text)
     text.each_row()
     text.line(2, f"for j in range({text.pixels}):")
     at = 3
@@ -215,7 +238,24 @@ def emit_pool(node: Node) -> Kernel:
         text.line(at + 1, f"v = max_step(v, {value})" if op == "max" else f"v = v + {text.guarded(value, condition)}")
     text.line(at + 1, "y0[out + c] = v" if op == "max" else "y0[out + c] = v / count")
     n, oh, ow, channels = node.out.shape
-    return text.kernel(text.inputs, n * oh, (0.1, _work(node, ow * channels)))
+    return text.kernel(text.inputs, n * oh, (0.1, work(node, ow * channels)))
+
+
+def _emit_large_pool(node: Node, text: Windows) -> Kernel:
+    """The same with loops over the taps."""
+    is_max = node.attrs["op"] == "max"
+    text.each_row()
+    text.line(2, f"for j in range({text.pixels}):")
+    text.line(3, f"out, count = (q * {text.pixels} + j) * {text.channels}, 0")
+    each = f"for c in range({text.channels}):"
+    text.lines_at(3, [each, f"y0[out + c] = {least(node, text.code) if is_max else f'{text.code}(0)'}"])
+    at = text.each_tap(3)
+    text.line(at, "count += 1")
+    text.lines_at(at, [each, "y0[out + c] = " + ("max_step(y0[out + c], x0[at + c])" if is_max else "y0[out + c] + x0[at + c]")])
+    if not is_max:
+        text.lines_at(3, [each, f"y0[out + c] = y0[out + c] / {text.code}(count)"])
+    n, oh, ow, channels = node.out.shape
+    return text.kernel(text.inputs, n * oh, (0.1, work(node, ow * channels)))
 
 
 def emit_pool_gradient(node: Node) -> Kernel:
@@ -223,9 +263,11 @@ def emit_pool_gradient(node: Node) -> Kernel:
     that is NaN; near_max: to all that are near it.
     mean: input dy; each gradient is shared among the elements of its window."""
     op, dy = node.attrs["op"], node.inputs[-1]
-    text = _Windows(node, f"{op}_pool_gradient", node.inputs, node.out.shape[1:], dy.shape[1:3])
+    text = Windows(node, f"{op}_pool_gradient", node.inputs, node.out.shape[1:], dy.shape[1:3])
     image = f"{text.height} * {text.width} * {text.channels}"
     apart, covered = _apart(node, text)
+    if op != "near_max" and not apart and text.taps[0] * text.taps[1] > FEW_TAPS or is_large(node):
+        return pool_gradients.emit(node, text)
     at = text.each_image(["n = q"], None if covered else (image, image)) + 1
     text.line(at - 1, f"for j in range({text.pixels}):")
     taps = text.window(at)
@@ -250,10 +292,10 @@ def emit_pool_gradient(node: Node) -> Kernel:
             text.line(at + 1, f"y0[{address} + c] {becomes} select(hit, g, {text.code}(0))")
             if op == "max":
                 text.line(at + 1, "left = left & not_(hit)")
-    return text.kernel(text.inputs, node.out.shape[0], (0.3, _work(node, sizes.product(dy.shape[1:]))))
+    return text.kernel(text.inputs, node.out.shape[0], (0.3, work(node, sizes.product(dy.shape[1:]))))
 
 
-def _apart(node: Node, text: _Windows) -> tuple[bool, bool]:
+def _apart(node: Node, text: Windows) -> tuple[bool, bool]:
     """Whether no element of the image lies in two windows, all of which lie inside, and whether each lies in one."""
     apart = not any(text.over) and all(t <= s for t, s in zip(text.taps, text.strides))
     windows, image = node.inputs[-1].shape[1:3], node.out.shape[1:3]
@@ -265,7 +307,7 @@ def _apart(node: Node, text: _Windows) -> tuple[bool, bool]:
 def emit_depthwise(node: Node) -> Kernel:
     """y[n, i, j, c * m + k] = sum over taps of x[..., c] * w[tap, c, k]."""
     x, w = node.inputs
-    text = _Windows(node, "depthwise", [x, w], x.shape[1:], node.out.shape[1:3])
+    text = Windows(node, "depthwise", [x, w], x.shape[1:], node.out.shape[1:3])
     multiplier = int(node.attrs["multiplier"])
     text.each_row()
     vertical = text.axis(2, "i", 0, text.height)
@@ -288,7 +330,7 @@ def emit_depthwise(node: Node) -> Kernel:
         text.line(at + 2, f"v = {product}" if not number else f"v = v + {product}")
     text.line(at + 2, f"y0[out + c * {multiplier} + k] = v")
     n, oh, ow, channels = node.out.shape
-    kernel = text.kernel(text.inputs, n * oh, (0.15, _work(node, ow * channels)))
+    kernel = text.kernel(text.inputs, n * oh, (0.15, work(node, ow * channels)))
     kernel.region = text.region(f"first = item * {text.pixels}", f"count = {text.pixels}")
     return kernel
 
@@ -299,7 +341,7 @@ def emit_depthwise_input(node: Node) -> Kernel:
     x[n, p, q, c] = sum of dy[n, i, j, c * m + k] * w[a, b, c, k] over the taps with i * stride + a = p + before, and k.
     Which those are depends on the phase of p and of q, the remainders by the strides."""
     dy, w = node.inputs
-    text = _Windows(node, "depthwise_input", [dy, w], node.out.shape[1:], dy.shape[1:3])
+    text = Windows(node, "depthwise_input", [dy, w], node.out.shape[1:], dy.shape[1:3])
     multiplier, (down, across) = int(node.attrs["multiplier"]), text.strides
     text.line(1, "for q in range(begin, end):")
     text.lines_at(2, [f"n = quotient(q, {text.height})", f"p = q - n * {text.height}",
@@ -344,8 +386,8 @@ def emit_depthwise_input(node: Node) -> Kernel:
                 text.line(at + 2, f"v = v + {term}" if k else f"v = {term}")
             text.line(at + 2, "y0[out + c] = v")
     n, height, width, channels = node.out.shape
-    work = _work(node, width * channels) * multiplier // (down * across) + width * channels
-    kernel = text.kernel(text.inputs, n * height, (0.15, work))
+    steps = work(node, width * channels) * multiplier // (down * across) + width * channels
+    kernel = text.kernel(text.inputs, n * height, (0.15, steps))
     kernel.region = text.region(f"first = item * {text.width}", f"count = {text.width}")
     return kernel
 
@@ -353,7 +395,7 @@ def emit_depthwise_input(node: Node) -> Kernel:
 def emit_depthwise_filter(node: Node) -> Kernel:
     """Partial gradients, for parts of the batch, of a depthwise convolution for its filter; inputs x, dy."""
     x, dy = node.inputs
-    text = _Windows(node, "depthwise_filter", [x, dy], x.shape[1:], dy.shape[1:3])
+    text = Windows(node, "depthwise_filter", [x, dy], x.shape[1:], dy.shape[1:3])
     multiplier = int(node.attrs["multiplier"])
     images = text.slot("images", x.shape[0])
     size = f"{text.taps[0] * text.taps[1]} * {text.channels} * {multiplier}"
@@ -386,4 +428,4 @@ def emit_depthwise_filter(node: Node) -> Kernel:
         product = text.guarded(f"x0[{address} + c] * g", condition)
         text.line(at + 2, f"y0[q * {size} + ({number} * {text.channels} + c) * {multiplier} + k] += {product}")
     per_chunk = (x.shape[0] + CPU.chunks - 1) // CPU.chunks
-    return text.kernel(text.inputs, CPU.chunks, (0.3, per_chunk * _work(node, sizes.product(dy.shape[1:]))))
+    return text.kernel(text.inputs, CPU.chunks, (0.3, per_chunk * work(node, sizes.product(dy.shape[1:]))))
