@@ -2,7 +2,6 @@
 import numpy as np
 import pytest
 
-
 RNG = np.random.RandomState(0)
 TO_FRONT = (0, 4, 1, 2, 3)          # channels
 
