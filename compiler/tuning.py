@@ -25,6 +25,8 @@ class Tuning:
     parted: int = 1 << 17           # ... from so many elements on,
     parted_rows: int = 64           # if it has so many rows
 
+    column_searches: bool = True    # whether places of extremes are looked for in a block of columns at a time
+
     kept: int = 1 << 26             # bytes that may stay from run to run of what is made of variables alone
 
     # products and convolutions
@@ -62,5 +64,5 @@ class Tuning:
 
 
 CPU = Tuning()
-CUDA = Tuning(tile=64, tiles=128, largest=1024, sorts=True, taps=25,
+CUDA = Tuning(tile=64, tiles=128, largest=1024, sorts=True, taps=25, column_searches=False,
               filter_columns=False, few_pixels=0, winograd_worth=0.0)   # its convolutions are products; until a GPU has measured

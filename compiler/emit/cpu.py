@@ -279,6 +279,9 @@ class CPUEmitter(Emitter):
             self._array(f"{s.name}_acc", memory_code(codes[s.name]), COLUMNS)
         for s in stretched:
             self._array(f"{s.name}_part", "f32", COLUMNS)
+        searches = [s for s in reductions if len(s.args) > 1]
+        for s in searches:
+            self._array(f"{s.name}_at", "i64", COLUMNS)
         self.text.line(f"blocks = quotient({n} + {COLUMNS - 1}, {COLUMNS})")
         with self.text.block("for q in range(begin, end):"):
             self.text.line("block = quotient(q, blocks)")
@@ -290,13 +293,15 @@ class CPUEmitter(Emitter):
                 self.statement(s)
             self._each_column(f"{s.name}_acc[c] = {scalars.stored(scalars.reduction(s.prim, codes[s.name])[0], codes[s.name])}"
                               for s in reductions)
+            if searches:
+                self._each_column(f"{s.name}_at[c] = 0" for s in searches)
             *outside, last = self._loops("reduce")
             if self.kernel.parts:
                 self.part_lines(self.extent(self._loops("reduce")[0]))
             with self._nest(outside) if outside else contextlib.nullcontext():
                 with self._stretches(stretched, last, not outside) as rows, self.text.block(f"for i{last} in range({rows}):"):
                     self._column_row(reductions, codes, stretched, inner)
-            self._column_results(reductions, codes, inner)
+            self._column_results(reductions, codes, searches, inner)
 
     def _each_column(self, lines: Iterable[str]) -> None:
         with self.text.block("for c in range(hi - lo):"):
@@ -325,7 +330,9 @@ class CPUEmitter(Emitter):
                 self.statement(s)
             for s in reductions:
                 source = self.types[s.args[0]]
-                if s in stretched:
+                if len(s.args) > 1:
+                    self._look(s, f"[i{inner} - lo]", source, codes[s.name])
+                elif s in stretched:
                     self._combine(s, f"{s.name}_part[i{inner} - lo]", s.args[0], source, "f32")
                 else:
                     self._combine(s, f"{s.name}_acc[i{inner} - lo]", s.args[0], source, codes[s.name])
@@ -341,12 +348,19 @@ class CPUEmitter(Emitter):
         text = scalars.reduction(s.prim, code)[1].format(acc=scalars.loaded(acc, code), x=scalars.cast(x, source, code))
         self.text.line(f"{acc} = {scalars.stored(text, code)}", s.node)
 
-    def _column_results(self, reductions: list[Statement], codes: dict[str, str], inner: int) -> None:
+    def _look(self, s: Statement, column: str, source: str, code: str) -> None:
+        """One step of the search for the place of a column's extreme."""
+        best, place, x = f"{s.name}_acc{column}", f"{s.name}_at{column}", scalars.cast(s.args[0], source, code)
+        self.text.line(f"{s.name}_new = {x} {'>' if s.prim == 'argmax' else '<'} {best}", s.node)
+        self.text.line(f"{place} = select({s.name}_new, {s.args[1]}, {place})", s.node)
+        self.text.line(f"{best} = select({s.name}_new, {x}, {best})", s.node)
+
+    def _column_results(self, reductions: list[Statement], codes: dict[str, str], searches: list[Statement], inner: int) -> None:
         stores = self._stores("row")
         with self.text.block(f"for i{inner} in range(lo, hi):"):
             for s in reductions:
                 value = scalars.cast(scalars.loaded(f"{s.name}_acc[i{inner} - lo]", codes[s.name]), codes[s.name], s.dtype)
-                self.text.line(f"{s.name} = {value}", s.node)
+                self.text.line(f"{s.name} = " + (f"{s.name}_at[i{inner} - lo]" if s in searches else value), s.node)
             for s in self.closure([s.args[0] for s in stores], self.varies_in_columns):
                 self.statement(s)
             for s in stores:

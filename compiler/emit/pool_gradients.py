@@ -5,16 +5,11 @@ tap, bring it there.  To do all in one loop, LLVM would have to know that no two
 """
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .. import sizes
 from ..ir import Node
 from ..kernel import Kernel
-from . import windows
+from .window_text import Windows, is_large, least, near, work
 from .words import Scratch
-
-if TYPE_CHECKING:
-    from .windows import Windows
 
 SEARCHED = 512          # channels at a time
 MANY = 16               # taps from which the channels go to the tap that each has found, and not all to every tap
@@ -22,7 +17,7 @@ MANY = 16               # taps from which the channels go to the tap that each h
 
 def emit(node: Node, text: Windows) -> Kernel:
     """As `windows.emit_pool_gradient`."""
-    op, large, dy = node.attrs["op"], windows.is_large(node), node.inputs[-1]
+    op, large, dy = node.attrs["op"], is_large(node), node.inputs[-1]
     image = f"{text.height} * {text.width} * {text.channels}"
     text.line(1, f"kept = {text.named(Scratch(text.code if op == 'mean' else 'i32', SEARCHED))}()")
     at = text.each_image(["n = q"], (image, image)) + 1
@@ -43,13 +38,13 @@ def emit(node: Node, text: Windows) -> Kernel:
             _visit(text, at, channels, kept)
             taps, large = [], False
     gradient = {"mean": kept, "max": f"select({kept} == NUMBER, x2[out + c], {text.code}(0))",
-                "near_max": f"select({windows.near('x0[at + c]', 'x1[out + c]', text.code)}, x2[out + c], {text.code}(0))"}[op]
+                "near_max": f"select({near('x0[at + c]', 'x1[out + c]', text.code)}, x2[out + c], {text.code}(0))"}[op]
     for number, address, condition in taps:
         value = gradient.replace("NUMBER", str(number))
         text.lines_at(at, [channels, f"y0[{address} + c] += {text.guarded(value, condition) if op == 'mean' else value}"])
     if large:
         text.lines_at(text.each_tap(at), [channels, f"y0[at + c] += {gradient}"])
-    return text.kernel(text.inputs, node.out.shape[0], (0.3, windows.work(node, sizes.product(dy.shape[1:]))))
+    return text.kernel(text.inputs, node.out.shape[0], (0.3, work(node, sizes.product(dy.shape[1:]))))
 
 
 def _share(text: Windows, at: int, taps: list[tuple[int, str, str]], channels: str, kept: str) -> None:
@@ -68,7 +63,7 @@ def _share(text: Windows, at: int, taps: list[tuple[int, str, str]], channels: s
 def _search(node: Node, text: Windows, at: int, taps: list[tuple[int, str, str]], channels: str, kept: str) -> None:
     """Lines that keep the first tap that is the maximum, or the first if that is NaN, else -1.  Where the first tap is outside,
     the first pixel inside stands for it."""
-    hit = f"max_step({windows.least(node, text.code)}, VALUE) == x1[out + c]"
+    hit = f"max_step({least(node, text.code)}, VALUE) == x1[out + c]"
     if taps:
         text.line(at, channels)
         text.line(at + 1, "found = i32(-1)")

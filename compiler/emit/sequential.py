@@ -17,6 +17,7 @@ from .kernel_text import bare_kernel
 
 SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked through
 BLOCK = 64      # columns of a table that one item owns
+FEW_COLUMNS = 4         # up to which all of a row is combined at once
 LARGE = 512     # rows of a table that lies in memory rather than in the cache: of that, an item has ...
 WIDE, PARTS = 128, 2    # ... so many columns of one part of the rows, so that it writes longer stretches
 GROUP = 128     # neighbouring rows in the same part
@@ -41,7 +42,8 @@ def emit_scatter(node: Node) -> Kernel:
     if is_complex(code):
         combined = f"complex_{node.attrs['op']}({{y}}, {{u}})"
     combined = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
-    drops, large = node.attrs["drops"], sizes.hint_of(rows) >= LARGE
+    narrow = isinstance(width, int) and 0 < width <= FEW_COLUMNS
+    drops, large = node.attrs["drops"], sizes.hint_of(rows) >= LARGE and not narrow
     parts, columns = (PARTS, WIDE) if large else (1, BLOCK)
     name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}{'_large' * large}"
     wrong = "select(row < 0, 0, outside(row, rows))" if drops else "outside(row, rows)"
@@ -51,6 +53,10 @@ def emit_scatter(node: Node) -> Kernel:
     kernel = bare_kernel(node, name, [indices, updates], [node.out])
     kernel.sizes = [rows, count, width]
     kernel.items, kernel.cost = parts * ((width + columns - 1) // columns), (0.3, (rows + count) * BLOCK)
+    if narrow:
+        kernel.name = f"{name}_{width}"
+        kernel.source = _narrow_scatter(kernel.name, width, wrong, start(code), f"{code}({combined})")
+        return kernel
     kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
     rows, count, width = sizes[0], sizes[1], sizes[2]
     err = 0
@@ -73,6 +79,25 @@ def emit_scatter(node: Node) -> Kernel:
     return err
 """
     return kernel
+
+
+def _narrow_scatter(name: str, width: int, wrong: str, start: str, combined: str) -> str:
+    """The same for rows of few elements: an item goes through all of them, and a branch is less than a loop."""
+    line = f"y0[row * width + c] = {combined}"
+    columns = "\n".join(" " * 16 + line.replace("width + c", f"{width} + {c}") for c in range(width))
+    return f"""def {name}(x0, x1, y0, sizes, begin, end):
+    rows, count = sizes[0], sizes[1]
+    err = 0
+    for q in range(begin, end):
+        for k in range(rows * {width}):
+            y0[k] = {start}
+        for k in range(count):
+            row = i64(x0[k])
+            err |= {wrong} * 1
+            if outside(row, rows) == 0:
+{columns}
+    return err
+"""
 
 
 def updated_rows(node: Node) -> tuple[Kernel, list[str], list[str]]:
