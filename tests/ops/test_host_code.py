@@ -10,6 +10,7 @@ from jitgraph.declare import host_code, host_texts
 from jitgraph.formats import record_loops, records
 from jitgraph.graph import dtypes
 from jitgraph.graph.registry import REGISTRY
+from jitgraph.ops.arrays import counts  # noqa: F401  (which declares ops)
 from jitgraph.ops.arrays.gather import gather_nd as gather_nd_op
 from jitgraph.ops.arrays.searching import _unique as unique
 from jitgraph.ops.files import example_loops
@@ -259,6 +260,23 @@ def test_distinct_integers(dtype, both):
                    np.arange(6000)[::2] * 2 ** 16, draw.randint(0, 3, (400, 2))[:, 1]):
         both(unique.opdef.value, np.array(values, np.int64).astype(dtype), dtypes.int32)
     both(unique.opdef.value, np.array(draw.randint(0, 50, 300)[::3], dtype)[::2], dtypes.int64)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distinct_floats(dtype, both):
+    """As in TensorFlow, zeros are alike and no NaN is another."""
+    draw = np.random.RandomState(0)
+    for values in ([], [5], [1, np.nan, -0.0, 2, np.nan, 0.0, 1], draw.randint(-9, 9, 200) / 4, draw.randn(5000)):
+        both(unique.opdef.value, np.array(values, dtype), dtypes.int32)
+    given = np.array([1, np.nan, -0.0, np.nan, 0.0, 1], dtype)
+    assert both(unique.opdef.value, given, dtypes.int32)[1].tolist() == [0, 1, 2, 3, 2, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+def test_histograms(dtype, both):
+    draw, histogram = np.random.RandomState(0), REGISTRY["HistogramFixedWidth"].value
+    for values in ([], [-1, 0, 2, 5, 9], draw.randn(500) * 9, draw.randint(-5, 30, 300)):
+        both(histogram, np.array(values).astype(dtype), np.array([0, 20], dtype), 7, dtypes.int64)
 
 
 def test_indices_in_another_shape(both):
