@@ -104,12 +104,38 @@ class CPUEmitter(Emitter):
             with self.text.block("for i0 in range(begin, end):"):
                 self._all(inner, stores)
             return
+        counted = last > 1
+        if counted:
+            self._first_indices(last)
         with self.text.block("for q in range(begin, end):"):
-            self._item_indices(list(range(last)))
+            if not counted:
+                self._item_indices(list(range(last)))
             for s in self._where(lambda n: self.deps[n] and last not in self.deps[n]):
                 self.statement(s)
             with self.text.block(f"for i{last} in range({self.extent(last, inner=True)}):"):
                 self._all(inner, stores)
+            if counted:
+                self._next_indices(last)
+
+    def _first_indices(self, last: int) -> None:
+        """Takes the number of the first item apart.  The indices of the others are counted: a division for each loop of each item
+        takes longer than a short inner loop."""
+        item = "begin"
+        for k in range(last - 1, 0, -1):
+            self.text.line(f"t{k} = quotient({item}, larger({self.extent(k)}, 1))")
+            self.text.line(f"i{k} = {item} - t{k} * {self.extent(k)}")
+            item = f"t{k}"
+        self.text.line(f"i0 = {item}")
+
+    def _next_indices(self, last: int) -> None:
+        """Goes on to the next item."""
+        depth = self.text.depth
+        for k in range(last - 1, 0, -1):
+            self.text.line(f"i{k} = i{k} + 1")
+            self.text.block(f"if i{k} == {self.extent(k)}:")
+            self.text.line(f"i{k} = 0")
+        self.text.line("i0 = i0 + 1")
+        self.text.depth = depth
 
     def _blocks(self, last: int, other: int, loads: list[Statement]) -> None:
         """A map in blocks over its innermost loop and the loop along which the operands `loads` lie."""
