@@ -111,6 +111,16 @@ def test_sums_and_products_of_many(tf, both, dtype):
 
 
 @pytest.mark.parametrize("dtype", COMPLEX)
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_products_with_sparse_matrices(tf, both, dtype, adjoint):
+    values, dense = tf.placeholder(dtype, [4]), tf.placeholder(dtype, [5, 5])
+    sparse = tf.SparseTensor([[0, 1], [1, 4], [3, 1], [4, 0]], values, [5, 5])
+    product = tf.sparse_tensor_dense_matmul(sparse, dense, adjoint_a=adjoint, adjoint_b=adjoint)
+    for wanted, got in both([product], {values: draw(dtype, 4), dense: draw(dtype, 5, 5)}):
+        close(got, wanted)
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
 def test_transposed_operands_that_are_turned(tf, both, dtype):
     side = 3 * turn.BLOCK + 5
     x, y = (tf.placeholder(dtype, [side, side]) for _ in range(2))

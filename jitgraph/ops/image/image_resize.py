@@ -354,9 +354,22 @@ def _resize_nearest_neighbor(images, size, align_corners, half_pixel_centers):
     return np.take(found, _nearest(images.shape[2], width, align_corners, half_pixel_centers), 2)
 
 
+@functools.lru_cache(64)
+def _nearest_gradient_taps(size: int, new: int, align_corners: bool, half_pixel_centers: bool) -> _Taps:
+    return _Taps([[(place, f32(1))] for place in _nearest(size, new, align_corners, half_pixel_centers)]).transposed(size)
+
+
+def _lower_nearest_grad(b: Any, grads: Any, size: Any, align_corners: bool, half_pixel_centers: bool) -> Any:
+    sizes = _known_size(size)
+    if sizes is None or grads.dtype != dtypes.float32:
+        return NotImplemented
+    return _lower_resized(b, grads, *(_nearest_gradient_taps(have, operator.index(new), align_corners, half_pixel_centers)
+                                      for have, new in zip(sizes, grads.shape[1:3])))
+
+
 @op("ResizeNearestNeighborGrad(grads: T, size: int32; align_corners: bool = False, half_pixel_centers: bool = False) -> "
     "output: T", T=TypeSet(dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.float16, dtypes.float32, dtypes.float64),
-    shape=_resized_shape, checks=True,
+    shape=_resized_shape, checks=True, lower=_lower_nearest_grad,
     samples=lambda rng, dtype: [([draw(rng, (2, 5, 3, 2), dtype), np.array([3, 4], np.int32)], a) for a in _CENTERS])
 def _resize_nearest_neighbor_grad(grads, size, align_corners, half_pixel_centers):
     """The gradient of ResizeNearestNeighbor with respect to its images: sums over the pixels made of one."""
