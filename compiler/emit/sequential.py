@@ -42,7 +42,7 @@ def emit_scatter(node: Node) -> Kernel:
     if is_complex(code):
         combined = f"complex_{node.attrs['op']}({{y}}, {{u}})"
     combined = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
-    narrow = isinstance(width, int) and 0 < width <= FEW_COLUMNS
+    narrow = width if isinstance(width, int) and 0 < width <= FEW_COLUMNS else 0
     drops, large = node.attrs["drops"], sizes.hint_of(rows) >= LARGE and not narrow
     parts, columns = (PARTS, WIDE) if large else (1, BLOCK)
     name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}{'_large' * large}"
@@ -54,8 +54,8 @@ def emit_scatter(node: Node) -> Kernel:
     kernel.sizes = [rows, count, width]
     kernel.items, kernel.cost = parts * ((width + columns - 1) // columns), (0.3, (rows + count) * BLOCK)
     if narrow:
-        kernel.name = f"{name}_{width}"
-        kernel.source = _narrow_scatter(kernel.name, width, wrong, start(code), f"{code}({combined})")
+        kernel.name = f"{name}_{narrow}"
+        kernel.source = _narrow_scatter(kernel.name, narrow, wrong, start(code), f"{code}({combined})")
         return kernel
     kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
     rows, count, width = sizes[0], sizes[1], sizes[2]

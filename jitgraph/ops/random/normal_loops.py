@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -123,7 +124,8 @@ def _functions() -> tuple[int, ...] | None:
         functions = [getattr(library, name) for name in ("log", "sin", "cos", "pow")]
     except (OSError, AttributeError, TypeError):
         return None
-    for function, known, arity in zip(functions, (math.log, math.sin, math.cos, math.pow), (1, 1, 1, 2)):
+    expected: tuple[Callable[..., float], ...] = math.log, math.sin, math.cos, math.pow
+    for function, known, arity in zip(functions, expected, (1, 1, 1, 2)):
         function.restype, function.argtypes = ctypes.c_double, [ctypes.c_double] * arity
         if any(function(*given) != known(*given) for given in ((0.1 + k * 0.37, 0.3 * k)[:arity] for k in range(64))):
             return None
