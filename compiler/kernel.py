@@ -129,7 +129,7 @@ class Kernel:
     source: str = ""
     forms: list[Form] = field(default_factory=list)             # of the instructions that its text names and that have many
     origins: list[Node | None] = field(default_factory=list)    # the node behind each line of a text made from a loop nest
-    sizes: list[Any] = field(default_factory=list)  # Dim, ("scalar", value, code), ("blas", code) or ("kernel", kernel) per slot
+    sizes: list[Any] = field(default_factory=list)  # a slot: Dim, ("scalar", value, code or part), ("blas", code) or ("kernel", it)
     joins: tuple[Kernel, Kernel] | None = None      # the kernel that its text calls by its address, and what it does after that
     region: Region | None = None                    # of a kernel written by hand that can be called so
     library: LibraryProduct | None = None           # the same by a library of the device, where that takes its sizes
@@ -147,10 +147,12 @@ CODES = {"float32": "f32", "float64": "f64", "int8": "i8", "int16": "i16", "int3
          "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64", "bool": "b1"}
 HALVES = {"float16": "f16", "bfloat16": "fb16"}
 """What kernels load and store where their target knows it, and compute with as float32, each result rounded."""
-ELEMENTS = {**CODES, **HALVES}
+COMPLEX = {"complex64": "c64", "complex128": "c128"}
+"""What kernels have as pairs of their parts, where their target knows it."""
+ELEMENTS = {**CODES, **HALVES, **COMPLEX}
 DTYPE_NAMES = {code: name for name, code in CODES.items()}
 WIDTH = {"f16": 2, "fb16": 2, "f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8,
-         "u8": 1, "u16": 2, "u32": 4, "u64": 8, "b1": 1}
+         "u8": 1, "u16": 2, "u32": 4, "u64": 8, "b1": 1, "c64": 8, "c128": 16}
 LITERAL_EXTENT = 8      # inner loops up to this length are written with their length, and unrolled where they carry a number
 CHECK_INDEX, CHECK_DIVISION, CHECK_POWER = 1, 2, 4      # bits of a kernel's return value
 
@@ -158,6 +160,16 @@ CHECK_INDEX, CHECK_DIVISION, CHECK_POWER = 1, 2, 4      # bits of a kernel's ret
 def is_half(code: str) -> bool:
     """Whether it is that of a float of 16 bits."""
     return code in ("f16", "fb16")
+
+
+def is_complex(code: str) -> bool:
+    """Whether it is that of a complex number."""
+    return code[0] == "c"
+
+
+def part_code(code: str) -> str:
+    """The code of the parts of a complex number."""
+    return "f32" if code == "c64" else "f64"
 
 
 def memory_code(code: str) -> str:

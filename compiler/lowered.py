@@ -50,6 +50,8 @@ def expressible(nodes: list[Node], target: str) -> bool:
             few = all(sizes.count(v.shape) < 1 << 31 for v in (*node.inputs, *node.outputs))       # more are the host's
             if target not in node.kind.reads_halves or not few:
                 return False
+        if any(v.dtype.is_complex for v in (*node.inputs, *node.outputs)) and not _takes_complex(node):
+            return False
         if node.kind is MAP:
             code = ELEMENTS[node.inputs[-1].dtype.name]
             if not scalars.supported(node.attrs["prim"], code):
@@ -57,6 +59,11 @@ def expressible(nodes: list[Node], target: str) -> bool:
         if node.kind is MATMUL and node.out.dtype not in (dtypes.float32, dtypes.float64):
             return False
     return True
+
+
+def _takes_complex(node: Node) -> bool:
+    """Whether kernels can compute a primitive with complex numbers."""
+    return (not node.kind.kernels or node.kind.reads_complex) and node.attrs.get("op", "add") in ("add", "mul")
 
 
 def live_nodes(nodes: list[Node], results: list[Value], computed: list[Value]) -> list[Node]:

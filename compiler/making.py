@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     Rule = Callable[..., Value | Node | None]       # rule(builder, *arguments of the method)
 
+SIDE_BY_SIDE = 16                               # products of complex numbers that are made at once
+
 Steps = Sequence[int]                           # from one window, or one tap, to the next, along rows and columns
 Around = Sequence[tuple[sizes.Dim, sizes.Dim]]  # (before, after): zeros around the rows and the columns
 
@@ -80,11 +82,24 @@ def late_broadcasts(b: Builder, name: str, args: list[Value]) -> Value | None:
 
 def partial_sums(b: Builder, op: str, x: Value, axes: tuple[int, ...], shape: sizes.Shape, dtype: DType) -> Value | None:
     """A long reduction over all axes, or over the first -> parts of it, and the reduction of these"""
+    if op == "mul" and x.dtype.is_complex:
+        return _products_side_by_side(b, x, axes, shape, dtype)
     count = _parts(b, op, x, axes)
     if not count:
         return None
     parts = b.node(PARTIAL, [x], [((count, *shape), accumulator(op, dtype))], op=op, axes=axes).out
     return b.node(REDUCE, [parts], [(shape, dtype)], op=op, axes=(0,)).out
+
+
+def _products_side_by_side(b: Builder, x: Value, axes: tuple[int, ...], shape: sizes.Shape, dtype: DType) -> Value | None:
+    """A long product of complex numbers along rows -> products of every so-manieth, and their product: of these, none waits for
+    another."""
+    size = x.shape[-1] if x.rank else 1
+    if axes != (x.rank - 1,) or isinstance(size, sizes.Size) or size < 4 * SIDE_BY_SIDE or size % SIDE_BY_SIDE:
+        return None
+    split = b.reshape(x, (*x.shape[:-1], size // SIDE_BY_SIDE, SIDE_BY_SIDE))
+    made = b.node(REDUCE, [split], [((*shape, SIDE_BY_SIDE), accumulator("mul", dtype))], op="mul", axes=axes).out
+    return b.node(REDUCE, [made], [(shape, dtype)], op="mul", axes=axes).out
 
 
 def _parts(b: Builder, op: str, x: Value, axes: tuple[int, ...]) -> int:
@@ -170,11 +185,13 @@ def joined_products(b: Builder, values: Sequence[Value]) -> Value | None:
 
 
 def accumulator(op: str, dtype: DType) -> DType:
-    """Sums and products of float32 are carried in float64, which costs nothing where memory is the limit; of what is narrower all
-    is carried in float32."""
+    """Sums and products of float32, and of complex pairs of it, are carried in float64, which costs nothing where memory is the
+    limit; of what is narrower all is carried in float32."""
     if dtype in (dtypes.float16, dtypes.bfloat16):
         return dtypes.float32
-    return dtypes.float64 if op in ("add", "mul") and dtype == dtypes.float32 else dtype
+    if op in ("add", "mul"):
+        return {dtypes.float32: dtypes.float64, dtypes.complex64: dtypes.complex128}.get(dtype, dtype)
+    return dtype
 
 
 def product_dtype(dtype: DType) -> DType:

@@ -15,6 +15,7 @@ from .kernel import ELEMENTS, Access, Kernel, Loop, Param, Statement
 from .options import Options
 from .primitives.memory import WRITE
 from .primitives.reductions import PARTIAL, SEARCHES, Reduction
+from .tuning import Tuning
 from .views import contiguous, resolve, trace
 
 if TYPE_CHECKING:
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
 def schedule(program: Program) -> None:
     """Loop nests for groups; the order of units is the order of execution."""
     stored = stored_values(program.units, program.outputs)
-    program.steps = [KernelBuilder(u, stored, program.options).build() if isinstance(u, Group) else u for u in program.units]
+    program.steps = [KernelBuilder(u, stored, program.options, program.target.tuning).build() if isinstance(u, Group) else u
+                     for u in program.units]
 
 
 class KernelBuilder:
     """The loop nest of a group; its members add their statements (`primitives.Fused.state`)."""
 
-    def __init__(self, group: Group, stored: set[Value], options: Options):
+    def __init__(self, group: Group, stored: set[Value], options: Options, tuning: Tuning):
         self.group, self.stored, self.options = group, stored, options
-        self.kernel = Kernel(_kind(group, options), [], nodes=list(group.members))
+        self.kernel = Kernel(_kind(group, options, tuning), [], nodes=list(group.members))
         self.names: dict[Value, str] = {}
         self.loads: dict[tuple[Any, ...], str] = {}
         self.params: dict[Value, int] = {}
@@ -172,13 +174,13 @@ class KernelBuilder:
                 s.access.strides.insert(0, sizes.product(s.node.out.shape[1:]) if partial else 0)
 
 
-def _kind(group: Group, options: Options) -> str:
+def _kind(group: Group, options: Options, tuning: Tuning) -> str:
     if group.partial and not group.kept:
         return "partial"
     if group.reduced is None:
         return "map"
     searches = any(isinstance(n.kind, Reduction) and n.attrs["op"] in SEARCHES for n in group.members)
-    if not group.sums_columns or searches or not options.uses("column_kernels"):
+    if not group.sums_columns or searches and not tuning.column_searches or not options.uses("column_kernels"):
         return "rows"
     return "cols"
 

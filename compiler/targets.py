@@ -15,7 +15,7 @@ from jitgraph.graph.devices import DeviceSpec
 
 from . import tuning
 from .emit import cpu, cpu_features, native
-from .kernel import CODES, ELEMENTS, Kernel
+from .kernel import CODES, COMPLEX, ELEMENTS, HALVES, Kernel
 from .options import Options
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class _CPU(Target):
 
     @functools.cached_property
     def elements(self) -> Mapping[str, str]:  # type: ignore[override]
-        return ELEMENTS if cpu_features.has_halves() else CODES
+        return ELEMENTS if cpu_features.has_halves() else {**CODES, **COMPLEX}
 
     def elements_at(self, op: Operation | None) -> Mapping[str, str]:
         return self.elements
@@ -109,7 +109,7 @@ class _CUDA(Target):
 
     name, tuning = "cuda", tuning.CUDA
     has_memory = True
-    elements = ELEMENTS
+    elements = {**CODES, **HALVES}
 
     def __init__(self, simulated: int = 0, ordinals: tuple[int, ...] = (0,)) -> None:
         self.simulated, self.ordinals = simulated, ordinals

@@ -25,6 +25,8 @@ class Tuning:
     parted: int = 1 << 17           # ... from so many elements on,
     parted_rows: int = 64           # if it has so many rows
 
+    column_searches: bool = True    # whether places of extremes are looked for in a block of columns at a time
+
     kept: int = 1 << 26             # bytes that may stay from run to run of what is made of variables alone
 
     # products and convolutions
@@ -43,6 +45,8 @@ class Tuning:
     part_terms: int = 256               # terms that a part of such a product has at least
     library_worth: int = 1 << 26        # additions and multiplications from which a library's product is worth a launch more
 
+    taps: int = 1 << 20             # of a window of a pooling, at most
+
     # the largest elements of rows
     largest: int = 256              # up to so many are kept in order while the row is gone through, by insertion on a CPU
     sorts: bool = False             # whether there is a kernel that sorts whole rows
@@ -60,5 +64,5 @@ class Tuning:
 
 
 CPU = Tuning()
-CUDA = Tuning(tile=64, tiles=128, largest=1024, sorts=True,
+CUDA = Tuning(tile=64, tiles=128, largest=1024, sorts=True, taps=25, column_searches=False,
               filter_columns=False, few_pixels=0, winograd_worth=0.0)   # its convolutions are products; until a GPU has measured

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler.emit.bind import Numbers
-from jitgraph.compiler.kernel import WIDTH
 from jitgraph.compiler.options import DIRECT
 from jitgraph.compiler.primitives.memory import SIZE
 
@@ -66,7 +65,9 @@ class SizeArguments:
 
 
 def _as_word(number: Any, item: tuple[str, Value, str]) -> int:
-    """A scalar that a kernel gets in its sizes argument: its bytes as an integer."""
+    """A scalar that a kernel gets in its sizes argument, or a part of a complex one: its bytes as an integer."""
     _, value, code = item
     array: np.ndarray = np.asarray(number).reshape(()).astype(value.dtype.as_numpy_dtype)
-    return int.from_bytes(array.tobytes()[:WIDTH[code]].ljust(8, b"\0"), "little", signed=True)
+    if code in ("real", "imag"):
+        array = getattr(array, code)
+    return int.from_bytes(array.tobytes().ljust(8, b"\0"), "little", signed=True)

@@ -9,6 +9,8 @@ from typing import Any
 
 from llvmlite import ir
 
+from ..kernel import is_complex, part_code
+from . import complexes
 from .instruction import Instruction, is_float, is_signed, of_same
 
 
@@ -96,9 +98,20 @@ def _call(builder: ir.IRBuilder, name: str, a: ir.Value, b: ir.Value) -> ir.Valu
 
 def _reassociated(builder: ir.IRBuilder, code: str, total: ir.Value, x: ir.Value, name: str) -> ir.Value:
     """add or mul, whose order LLVM may change to use vectors."""
+    if is_complex(code):
+        if name == "mul":
+            return _complex_product(builder, total, x)
+        return complexes.by_parts(lambda builder, a, b: _reassociated(builder, part_code(code), a, b, name), builder, total, x)
     if is_float(code):
         return getattr(builder, "f" + name)(total, x, flags=("reassoc", "nsz", "contract"))
     return getattr(builder, name)(total, x)
+
+
+def _complex_product(builder: ir.IRBuilder, total: ir.Value, x: ir.Value) -> ir.Value:
+    """The plain product: the order of factors stays."""
+    (a, b), (c, d) = (complexes.parts(builder, z) for z in (total, x))
+    return complexes.joined(builder, builder.fsub(builder.fmul(a, c), builder.fmul(b, d)),
+                            builder.fadd(builder.fmul(a, d), builder.fmul(b, c)))
 
 
 # integers ------------------------------------------------------------------------------------------------------------

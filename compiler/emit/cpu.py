@@ -104,12 +104,38 @@ class CPUEmitter(Emitter):
             with self.text.block("for i0 in range(begin, end):"):
                 self._all(inner, stores)
             return
+        counted = last > 1
+        if counted:
+            self._first_indices(last)
         with self.text.block("for q in range(begin, end):"):
-            self._item_indices(list(range(last)))
+            if not counted:
+                self._item_indices(list(range(last)))
             for s in self._where(lambda n: self.deps[n] and last not in self.deps[n]):
                 self.statement(s)
             with self.text.block(f"for i{last} in range({self.extent(last, inner=True)}):"):
                 self._all(inner, stores)
+            if counted:
+                self._next_indices(last)
+
+    def _first_indices(self, last: int) -> None:
+        """Takes the number of the first item apart.  The indices of the others are counted: a division for each loop of each item
+        takes longer than a short inner loop."""
+        item = "begin"
+        for k in range(last - 1, 0, -1):
+            self.text.line(f"t{k} = quotient({item}, larger({self.extent(k)}, 1))")
+            self.text.line(f"i{k} = {item} - t{k} * {self.extent(k)}")
+            item = f"t{k}"
+        self.text.line(f"i0 = {item}")
+
+    def _next_indices(self, last: int) -> None:
+        """Goes on to the next item."""
+        depth = self.text.depth
+        for k in range(last - 1, 0, -1):
+            self.text.line(f"i{k} = i{k} + 1")
+            self.text.block(f"if i{k} == {self.extent(k)}:")
+            self.text.line(f"i{k} = 0")
+        self.text.line("i0 = i0 + 1")
+        self.text.depth = depth
 
     def _blocks(self, last: int, other: int, loads: list[Statement]) -> None:
         """A map in blocks over its innermost loop and the loop along which the operands `loads` lie."""
@@ -281,6 +307,9 @@ class CPUEmitter(Emitter):
             self._array(f"{s.name}_acc", memory_code(codes[s.name]), COLUMNS)
         for s in stretched:
             self._array(f"{s.name}_part", "f32", COLUMNS)
+        searches = [s for s in reductions if len(s.args) > 1]
+        for s in searches:
+            self._array(f"{s.name}_at", "i64", COLUMNS)
         self.text.line(f"blocks = quotient({n} + {COLUMNS - 1}, {COLUMNS})")
         with self.text.block("for q in range(begin, end):"):
             self.text.line("block = quotient(q, blocks)")
@@ -292,13 +321,15 @@ class CPUEmitter(Emitter):
                 self.statement(s)
             self._each_column(f"{s.name}_acc[c] = {scalars.stored(scalars.reduction(s.prim, codes[s.name])[0], codes[s.name])}"
                               for s in reductions)
+            if searches:
+                self._each_column(f"{s.name}_at[c] = 0" for s in searches)
             *outside, last = self._loops("reduce")
             if self.kernel.parts:
                 self.part_lines(self.extent(self._loops("reduce")[0]))
             with self._nest(outside) if outside else contextlib.nullcontext():
                 with self._stretches(stretched, last, not outside) as rows, self.text.block(f"for i{last} in range({rows}):"):
                     self._column_row(reductions, codes, stretched, inner)
-            self._column_results(reductions, codes, inner)
+            self._column_results(reductions, codes, searches, inner)
 
     def _each_column(self, lines: Iterable[str]) -> None:
         with self.text.block("for c in range(hi - lo):"):
@@ -327,7 +358,9 @@ class CPUEmitter(Emitter):
                 self.statement(s)
             for s in reductions:
                 source = self.types[s.args[0]]
-                if s in stretched:
+                if len(s.args) > 1:
+                    self._look(s, f"[i{inner} - lo]", source, codes[s.name])
+                elif s in stretched:
                     self._combine(s, f"{s.name}_part[i{inner} - lo]", s.args[0], source, "f32")
                 else:
                     self._combine(s, f"{s.name}_acc[i{inner} - lo]", s.args[0], source, codes[s.name])
@@ -343,12 +376,19 @@ class CPUEmitter(Emitter):
         text = scalars.reduction(s.prim, code)[1].format(acc=scalars.loaded(acc, code), x=scalars.cast(x, source, code))
         self.text.line(f"{acc} = {scalars.stored(text, code)}", s.node)
 
-    def _column_results(self, reductions: list[Statement], codes: dict[str, str], inner: int) -> None:
+    def _look(self, s: Statement, column: str, source: str, code: str) -> None:
+        """One step of the search for the place of a column's extreme."""
+        best, place, x = f"{s.name}_acc{column}", f"{s.name}_at{column}", scalars.cast(s.args[0], source, code)
+        self.text.line(f"{s.name}_new = {x} {'>' if s.prim == 'argmax' else '<'} {best}", s.node)
+        self.text.line(f"{place} = select({s.name}_new, {s.args[1]}, {place})", s.node)
+        self.text.line(f"{best} = select({s.name}_new, {x}, {best})", s.node)
+
+    def _column_results(self, reductions: list[Statement], codes: dict[str, str], searches: list[Statement], inner: int) -> None:
         stores = self._stores("row")
         with self.text.block(f"for i{inner} in range(lo, hi):"):
             for s in reductions:
                 value = scalars.cast(scalars.loaded(f"{s.name}_acc[i{inner} - lo]", codes[s.name]), codes[s.name], s.dtype)
-                self.text.line(f"{s.name} = {value}", s.node)
+                self.text.line(f"{s.name} = " + (f"{s.name}_at[i{inner} - lo]" if s in searches else value), s.node)
             for s in self.closure([s.args[0] for s in stores], self.varies_in_columns):
                 self.statement(s)
             for s in stores:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..kernel import DTYPE_NAMES
+from ..kernel import COMPLEX, DTYPE_NAMES, is_complex, part_code
 
 if TYPE_CHECKING:
     from llvmlite import ir
@@ -78,6 +78,8 @@ def llvm_type(code: str) -> Any:
 
     if code.endswith("*"):
         return llvm_type(code[:-1]).as_pointer()
+    if code and is_complex(code):
+        return ir.LiteralStructType([llvm_type(part_code(code))] * 2)
     return {"": ir.VoidType, "f32": ir.FloatType, "f64": ir.DoubleType}.get(code, lambda: ir.IntType(int(code[1:])))()
 
 
@@ -107,7 +109,7 @@ def numba_intrinsic(instruction: Instruction) -> Any:
 
 @functools.cache
 def _numba_names() -> dict[str, str]:
-    return {**DTYPE_NAMES, "b1": "boolean", "": "none"}
+    return {**DTYPE_NAMES, **{code: name for name, code in COMPLEX.items()}, "b1": "boolean", "": "none"}
 
 
 def numba_type(code: str) -> Any:

@@ -39,9 +39,10 @@ FLOAT_FUNCTIONS = {"sign": _sign, "ceil": _ceil, "trunc": _trunc, "floor": lambd
 @functools.cache
 def namespace() -> dict[str, Instruction]:
     """Everything that a kernel's text may name, but types and what has a `Form`."""
-    from . import arithmetic, halves, turn
+    from . import arithmetic, complexes, halves, turn
 
-    names = elementary_instructions(has_fma=cpu_features.has_fma(), has_ldexp=cpu_features.has_ldexp())
+    facts = {"has_fma": cpu_features.has_fma(), "has_ldexp": cpu_features.has_ldexp()}
+    names = {**elementary_instructions(**facts), **complexes.instructions(**facts)}
     for part in (arithmetic, turn):
         names.update(part.instructions())
     for made in (_limits, _choices, _index_arithmetic, _memory, _blas):
@@ -84,8 +85,15 @@ def _limits() -> dict[str, Instruction]:
 
 def _choices() -> dict[str, Instruction]:
     """Choosing between two values, the opposite of a truth value, infinity in the type of a value, bits seen as another type."""
+    from .complexes import by_parts
+
+    def choose(builder: ir.IRBuilder, condition: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
+        if a.type.is_pointer or not hasattr(a.type, "elements"):
+            return builder.select(condition, a, b)
+        return by_parts(lambda builder, a, b: builder.select(condition, a, b), builder, a, b)
+
     def select(condition: str, a: str, b: str) -> tuple[str, Write] | None:
-        return (a, lambda builder, *values: builder.select(*values)) if (condition, a) == ("b1", b) else None
+        return (a, choose) if (condition, a) == ("b1", b) else None
 
     def inf(like: str) -> tuple[str, Write] | None:
         return (like, lambda builder, value: value.type(float("inf"))) if is_float(like) else None
@@ -151,14 +159,16 @@ def _memory() -> dict[str, Instruction]:
     codes = CODES.values()
     return {**{f"scalar_{code}": fixed(code, "i64*", "i64")(functools.partial(_read_scalar, code)) for code in codes},
             **{f"{code}_at": fixed(code, "i64")(functools.partial(_read_at, code)) for code in codes if code != "b1"},
-            "called": fixed("i64", "i64", "i64", "i64")(_call)}
+            "called": fixed("i64", "i64", "i64", "i64")(_call),
+            "call_f64": fixed("f64", "i64", "f64")(_call), "call_f64_f64": fixed("f64", "i64", "f64", "f64")(_call)}
 
 
-def _call(builder: ir.IRBuilder, function: ir.Value, a: ir.Value, b: ir.Value) -> ir.Value:
-    """What a function at an address gives for two words."""
+def _call(builder: ir.IRBuilder, function: ir.Value, *given: ir.Value) -> ir.Value:
+    """What a function at an address gives for words, or for float64, of which it gives another."""
     from llvmlite import ir
 
-    return builder.call(builder.inttoptr(function, ir.FunctionType(a.type, [a.type, a.type]).as_pointer()), [a, b])
+    kinds = [value.type for value in given]
+    return builder.call(builder.inttoptr(function, ir.FunctionType(kinds[0], kinds).as_pointer()), given)
 
 
 def _read_at(code: str, builder: ir.IRBuilder, address: ir.Value) -> ir.Value:

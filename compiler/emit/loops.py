@@ -9,7 +9,18 @@ from jitgraph.declare.prim import CHECKED, ELEMENTARY
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import CHECK_DIVISION, CHECK_INDEX, CHECK_POWER, LITERAL_EXTENT, Access, Kernel, Param, Statement
+from ..kernel import (
+    CHECK_DIVISION,
+    CHECK_INDEX,
+    CHECK_POWER,
+    LITERAL_EXTENT,
+    Access,
+    Kernel,
+    Param,
+    Statement,
+    is_complex,
+    part_code,
+)
 from ..options import STANDARD, Options
 from . import scalars
 
@@ -53,7 +64,7 @@ class Emitter:
         self.text = Text()
         self.may_fail = False           # whether a statement that was written sets bits of `err`
         self.slots: dict[tuple[Any, str], str] = {}
-        self.slot_sizes: list[Any] = []     # Dim, or ("scalar", value, code)
+        self.slot_sizes: list[Any] = []     # Dim, or ("scalar", value, code or part)
         self.arguments = Text()                  # what takes sizes and numbers from the arguments
         self.types = {s.name: s.dtype for s in kernel.body if s.name}
         self.by_name = {s.name: s for s in kernel.body if s.name}
@@ -150,8 +161,14 @@ class Emitter:
 
     def _scalar(self, s: Statement) -> None:
         """Writes what takes a number that is passed by value."""
-        self.arguments.line(f"{s.name} = scalar_{s.dtype}(sizes, {len(self.slot_sizes)})", s.node)
-        self.slot_sizes.append(("scalar", self.kernel.scalars[s.args[0]], s.dtype))
+        value, at = self.kernel.scalars[s.args[0]], len(self.slot_sizes)
+        if is_complex(s.dtype):
+            part = part_code(s.dtype)
+            self.arguments.line(f"{s.name} = complex_pair(scalar_{part}(sizes, {at}), scalar_{part}(sizes, {at + 1}))", s.node)
+            self.slot_sizes += [("scalar", value, "real"), ("scalar", value, "imag")]
+            return
+        self.arguments.line(f"{s.name} = scalar_{s.dtype}(sizes, {at})", s.node)
+        self.slot_sizes.append(("scalar", value, s.dtype))
 
     # text ------------------------------------------------------------------------------------------------------
     def terms(self, access: Access, loops: Iterable[int]) -> list[str]:

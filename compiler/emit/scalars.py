@@ -11,12 +11,14 @@ import numpy as np
 
 from jitgraph.declare.prim import ELEMENTARY
 
-from ..kernel import DTYPE_NAMES, Statement, is_half
+from .. import elementary_complex
+from ..kernel import DTYPE_NAMES, Statement, is_complex, is_half, part_code
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "bit_and": "&", "bit_or": "|", "bit_xor": "^",
          "shift_left": "<<", "shift_right": ">>"}
 COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 EXACT = {"neg", "abs", "conj", "real", "sign", "floor", "ceil", "rint", "trunc", "select"}     # of what a half is, halves
+COMPLEX = {"complex", *elementary_complex.FUNCTIONS, *elementary_complex.TO_REAL, *elementary_complex.COMPARISONS}
 CALLS = ELEMENTARY | {"sqrt", "rsqrt", "floor", "ceil", "rint", "trunc", "sign", "select"}
 
 
@@ -28,6 +30,8 @@ def expression(s: Statement, types: dict[str, str]) -> str:
     is_float = first[0] == "f"
     if prim == "cast":
         return cast(args[0], kinds[0], code)
+    if prim == "complex" or is_complex(first):
+        return _complex_expression(prim, args)
     if prim in COMPARE:
         return f"{args[0]} {COMPARE[prim]} {args[1]}"
     if prim in ("logical_and", "logical_or"):
@@ -62,6 +66,8 @@ def cast(name: str, source: str, target: str) -> str:
     """Conversion as C does it; to bool by "not zero".  Floats of 16 bits are float32 in registers, rounded where they are made."""
     if source == target or is_half(source) and target == "f32":
         return name
+    if is_complex(source) and not is_complex(target):
+        return cast(f"complex_real({name})", part_code(source), target)
     return f"{name} != 0" if target == "b1" else f"{target}({name})"
 
 
@@ -89,6 +95,14 @@ def _float_expression(prim: str, args: Sequence[str]) -> str:
     raise NotImplementedError(f"prim {prim} has no kernel expression for floats")
 
 
+def _complex_expression(prim: str, args: Sequence[str]) -> str:
+    if prim == "select":
+        return f"select({', '.join(args)})"
+    if prim not in COMPLEX:
+        raise NotImplementedError(f"prim {prim} has no kernel expression for complex numbers")
+    return f"complex_{prim}({', '.join(args)})"
+
+
 def _int_expression(prim: str, args: Sequence[str], code: str) -> str:
     x = args[0]
     y = args[1] if len(args) > 1 else ""
@@ -106,6 +120,8 @@ def _int_expression(prim: str, args: Sequence[str], code: str) -> str:
 
 def supported(prim: str, code: str) -> bool:
     """Whether a kernel can compute the primitive on arguments of this dtype code."""
+    if prim != "cast" and is_complex(code):
+        return prim == "select" or prim in COMPLEX
     if prim == "cast" or prim in COMPARE or prim in INFIX or prim in ("logical_and", "logical_or", "logical_not",
                                                                     "max", "min"):
         return True
@@ -122,9 +138,9 @@ def reduction(prim: str, code: str, alone: bool = True) -> tuple[str, str]:
     """(initial value, update) of an accumulator `{acc}` of dtype `code` with a value `{x}` of the same dtype; `alone`: in a
     loop that does nothing else."""
     if prim == "add":
-        return (f"{code}(0)", "sum_step({acc}, {x})" if code[0] == "f" else "{acc} + {x}")
+        return (f"{code}(0)", "sum_step({acc}, {x})" if code[0] in "cf" else "{acc} + {x}")
     if prim == "mul":
-        return (f"{code}(1)", "product_step({acc}, {x})" if code[0] == "f" else "{acc} * {x}")
+        return (f"{code}(1)", "product_step({acc}, {x})" if code[0] in "cf" else "{acc} * {x}")
     if prim in ("and", "or"):
         return ("True" if prim == "and" else "False", "{acc} " + ("&" if prim == "and" else "|") + " {x}")
     low = prim in ("max", "argmax")
@@ -145,5 +161,5 @@ def accumulator_code(prim: str, code: str) -> str:
     if is_half(code):
         return "f32"
     if prim in ("add", "mul"):
-        return {"f": "f64", "i": "i64", "u": "u64", "b": "i64"}[code[0]]
+        return {"c": "c128", "f": "f64", "i": "i64", "u": "u64", "b": "i64"}[code[0]]
     return code

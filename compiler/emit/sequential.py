@@ -11,12 +11,13 @@ from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import CODES, ELEMENTS, Kernel, Statement
+from ..kernel import CODES, ELEMENTS, Kernel, Statement, is_complex
 from . import scalars
 from .kernel_text import bare_kernel
 
 SEARCH_BLOCK = 128      # elements whose extreme is found before they are looked through
 BLOCK = 64      # columns of a table that one item owns
+FEW_COLUMNS = 4         # up to which all of a row is combined at once
 LARGE = 512     # rows of a table that lies in memory rather than in the cache: of that, an item has ...
 WIDE, PARTS = 128, 2    # ... so many columns of one part of the rows, so that it writes longer stretches
 GROUP = 128     # neighbouring rows in the same part
@@ -34,12 +35,15 @@ def emit_scatter(node: Node) -> Kernel:
     An item goes through all indices and takes those of its rows; of others, and of those outside the table, which may have
     no rows, it takes no columns."""
     indices, updates = node.inputs
-    code, index = CODES[node.out.dtype.name], CODES[indices.dtype.name]
+    code, index = ELEMENTS[node.out.dtype.name], CODES[indices.dtype.name]
     rows, count = node.out.shape[0], sizes.product(indices.shape)
     width = sizes.product(node.out.shape[1:])
     start, combined = SCATTERED[node.attrs["op"]]
+    if is_complex(code):
+        combined = f"complex_{node.attrs['op']}({{y}}, {{u}})"
     combined = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
-    drops, large = node.attrs["drops"], sizes.hint_of(rows) >= LARGE
+    narrow = width if isinstance(width, int) and 0 < width <= FEW_COLUMNS else 0
+    drops, large = node.attrs["drops"], sizes.hint_of(rows) >= LARGE and not narrow
     parts, columns = (PARTS, WIDE) if large else (1, BLOCK)
     name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}{'_large' * large}"
     wrong = "select(row < 0, 0, outside(row, rows))" if drops else "outside(row, rows)"
@@ -49,6 +53,10 @@ def emit_scatter(node: Node) -> Kernel:
     kernel = bare_kernel(node, name, [indices, updates], [node.out])
     kernel.sizes = [rows, count, width]
     kernel.items, kernel.cost = parts * ((width + columns - 1) // columns), (0.3, (rows + count) * BLOCK)
+    if narrow:
+        kernel.name = f"{name}_{narrow}"
+        kernel.source = _narrow_scatter(kernel.name, narrow, wrong, start(code), f"{code}({combined})")
+        return kernel
     kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
     rows, count, width = sizes[0], sizes[1], sizes[2]
     err = 0
@@ -71,6 +79,25 @@ def emit_scatter(node: Node) -> Kernel:
     return err
 """
     return kernel
+
+
+def _narrow_scatter(name: str, width: int, wrong: str, start: str, combined: str) -> str:
+    """The same for rows of few elements: an item goes through all of them, and a branch is less than a loop."""
+    line = f"y0[row * width + c] = {combined}"
+    columns = "\n".join(" " * 16 + line.replace("width + c", f"{width} + {c}") for c in range(width))
+    return f"""def {name}(x0, x1, y0, sizes, begin, end):
+    rows, count = sizes[0], sizes[1]
+    err = 0
+    for q in range(begin, end):
+        for k in range(rows * {width}):
+            y0[k] = {start}
+        for k in range(count):
+            row = i64(x0[k])
+            err |= {wrong} * 1
+            if outside(row, rows) == 0:
+{columns}
+    return err
+"""
 
 
 def updated_rows(node: Node) -> tuple[Kernel, list[str], list[str]]:
@@ -215,7 +242,7 @@ def emit_bounds(node: Node) -> Kernel:
 def emit_scan(node: Node) -> Kernel:
     """Running sum or product along one axis."""
     (x,), axis = node.inputs, node.attrs["axis"]
-    code = CODES[node.out.dtype.name]
+    code = ELEMENTS[node.out.dtype.name]
     symbol, start = ("+", 0) if node.attrs["op"] == "add" else ("*", 1)
     reverse, exclusive = node.attrs["reverse"], node.attrs["exclusive"]
     name = f"scan_{node.attrs['op']}{'_reverse' * reverse}{'_exclusive' * exclusive}_{code}"
@@ -224,7 +251,8 @@ def emit_scan(node: Node) -> Kernel:
     kernel.sizes = [x.shape[axis], inner]
     kernel.items = sizes.product(x.shape[:axis]) * inner
     kernel.cost = (1.0, x.shape[axis])
-    step = [f"total = {code}(total {symbol} x0[at])", "y0[at] = total"]
+    combined = f"complex_{node.attrs['op']}(total, x0[at])" if is_complex(code) else f"total {symbol} x0[at]"
+    step = [f"total = {code}({combined})", "y0[at] = total"]
     first, second = reversed(step) if exclusive else step
     kernel.source = f"""def {name}(x0, y0, sizes, begin, end):
     n, inner = sizes[0], sizes[1]

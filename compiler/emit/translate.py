@@ -344,8 +344,10 @@ class _Translator:
         kind = type(op)
         if a.code == b.code == "literal" and kind in _ON_LITERALS:
             return Typed("literal", _ON_LITERALS[kind](a.value, b.value))
-        if kind is ast.Mod and b.code == "literal" and b.value > 0:
-            return self._modulo(self._wide(self._definite(a)), b.value)
+        if kind in (ast.Mod, ast.FloorDiv) and b.code == "literal" and b.value > 0:
+            a = self._wide(self._definite(a))
+            rest = self._modulo(a, b.value)
+            return rest if kind is ast.Mod else self._quotient(a, rest, b.value)
         a, b = self._definite(a), self._definite(b)
         if a.code == b.code and is_float(a.code) and kind in _ON_FLOATS:
             return Typed(a.code, getattr(self.b, _ON_FLOATS[kind])(a.value, b.value))
@@ -370,6 +372,11 @@ class _Translator:
             return Typed(a.code, b.urem(a.value, n))
         rest = b.srem(a.value, n)
         return Typed(a.code, b.select(b.icmp_signed("<", rest, rest.type(0)), b.add(rest, n), rest))
+
+    def _quotient(self, a: Typed, rest: Typed, divisor: int) -> Typed:
+        """The quotient that belongs to such a remainder."""
+        divide = self.b.sdiv if is_signed(a.code) else self.b.udiv
+        return Typed(a.code, divide(self.b.sub(a.value, rest.value), a.value.type(divisor)))
 
     def _definite(self, value: Typed) -> Typed:
         """A value whose type is settled: literals become int64."""
@@ -418,4 +425,5 @@ _ON_INTEGERS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 _ON_BITS = {ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
 _SHIFTS = (ast.LShift, ast.RShift)
 _ON_LITERALS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Mod: lambda a, b: a % b}
+    ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b, ast.Mod: lambda a, b: a % b,
+    ast.FloorDiv: lambda a, b: a // b}

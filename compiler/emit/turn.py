@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..kernel import WIDTH, Kernel, Statement
 from ..sizes import Dim
-from .instruction import Instruction, fixed
+from .instruction import Instruction, fixed, llvm_type
 from .outline import call_outlined
 from .words import Word, loop
 
@@ -28,7 +28,9 @@ def crossing(kernel: Kernel, last: int) -> tuple[int, list[Statement]] | None:
     """(loop, loads): the loads that step by 1 along another loop and by more along the innermost, and that loop."""
     found: dict[int, list[Statement]] = {}
     for s in kernel.body:
-        if s.kind != "load" or s.access is None or _is(s.access.strides[last], 0) or _is(s.access.strides[last], 1):
+        if s.kind != "load" or s.access is None or s.dtype == "c128":
+            continue
+        if _is(s.access.strides[last], 0) or _is(s.access.strides[last], 1):
             continue
         for k in range(last):
             if _is(s.access.strides[k], 1) and not any(_short(kernel.loops[i].size) for i in (k, last)):
@@ -89,11 +91,15 @@ def instructions() -> dict[str, Instruction]:
     """turn_CODE(from, at, step, to): a block of BLOCK x BLOCK elements, turned."""
     found = {}
     for code in WIDTH:
-        if code != "b1":
+        if code not in ("b1", "c128"):
             pointer = code + "*"
             found[f"turn_{code}"] = fixed("", pointer, "i64", "i64", pointer)(functools.partial(_call_code, code))
     return found
 
 
 def _call_code(code: str, builder: ir.IRBuilder, *args: Any) -> None:
+    if code == "c64":       # moved as one number of its width
+        source, at, step, target = args
+        source, target = (builder.bitcast(pointer, llvm_type("i64*")) for pointer in (source, target))
+        code, args = "i64", (source, at, step, target)
     call(builder, code, *args)

@@ -40,6 +40,7 @@ class Kind:
     is_unique = False       # no two are one: what comes from outside, has effects, or gives other numbers every time
     is_ordered = False      # what it runs after is a part of it
     reads_halves: ClassVar[tuple[str, ...]] = ()        # targets whose kernels of its own read floats of 16 bits
+    reads_complex = False   # whether its own kernels for the CPU read complex numbers
     kernels: ClassVar[dict[str, Any]] = {}      # {target: function that makes a kernel of its own from a node}
     epilogues: ClassVar[dict[str, Any]] = {}    # {target: the same, of a node and a kernel that uses it, of which one is made}
 

@@ -89,7 +89,8 @@ def combined(op: str, x: np.ndarray, axes: tuple[int, ...], least: Any = -np.inf
     if x.dtype.kind == "V":             # bfloat16, which NumPy takes for no float
         x = x.astype(np.float32)
     if op in ("add", "mul"):
-        return UFUNCS[op].reduce(x, axes, **({"dtype": np.float64} if x.dtype.kind == "f" else {}))
+        wide: Any = {"f": np.float64, "c": np.complex128}.get(x.dtype.kind)
+        return UFUNCS[op].reduce(x, axes, dtype=wide)
     if op in ("and", "or"):
         return UFUNCS[op].reduce(x, axes)
     if x.dtype.kind != "f":

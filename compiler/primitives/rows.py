@@ -76,6 +76,7 @@ class Scatter(Kind):
 
     name = "scatter"
     attributes = {"op": "add, mul, max or min", "drops": "whether negative indices are left out"}
+    reads_complex = True
     kernels = {"cpu": sequential.emit_scatter, "cuda": cuda_sequences.emit_scatter}
 
     def may_fail(self, node: Node) -> bool:

@@ -17,7 +17,7 @@ class Scan(Kind):
     name = "scan"
     attributes = {"op": "add or mul", "axis": "along which", "exclusive": "whether each is without its own element",
                   "reverse": "whether from the last element on"}
-    reads_halves = ("cuda",)
+    reads_halves, reads_complex = ("cuda",), True
     kernels = {"cpu": sequential.emit_scan, "cuda": cuda_sequences.emit_scan}
 
     def violation(self, node: Node) -> str | None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import sizes
 from ..emit import cuda_windows, windows
+from ..emit.window_text import NEAR
 from ..ir import Node
 from ..sizes import Dim
 from .kind import Kind
@@ -99,7 +100,7 @@ class PoolGrad(Window):
             hits = lost | hits & ~lost.any(0) & (np.cumsum(hits, 0) == 1)
         else:
             with np.errstate(invalid="ignore"):
-                hits = np.abs(seen - arrays[1]) < seen.dtype.type(windows.NEAR)
+                hits = np.abs(seen - arrays[1]) < seen.dtype.type(NEAR)
         return self.sent_back(node, np.where(hits, dy, 0).astype(dy.dtype))
 
 

@@ -111,3 +111,22 @@ def test_repeated_columns_on_a_gpu(scheduled):
     run = scheduled(lambda b, x: [prim.tanh(b.reduce("add", b.broadcast(x, (3, 7, 40)), [1]))], x)
     assert run.kernels[0].kind == "cols" and run.simulate() == 0
     np.testing.assert_allclose(run.results()[0], np.tanh(x.sum(1)).repeat(40, 1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint8", "int64"])
+@pytest.mark.parametrize("shape", [(70, 33), (300, 5000), (3, 41, 17), (9, 1)])
+def test_places_of_extremes_of_columns(tf, dtype, shape):
+    """The first of several, never NaN, of nothing else the first row; a block of columns at a time, and with other reductions."""
+    random = np.random.RandomState(0)
+    value = random.randint(0, 100, shape).astype(dtype)
+    if dtype.startswith("f"):
+        value[random.random_sample(shape) < 0.3] = np.nan
+        value[..., :2] = np.nan
+        if shape[-1] > 3:
+            value[-1, ..., 2:4] = np.inf, -np.inf
+    x = tf.placeholder(dtype, shape)
+    fetches = [tf.argmax(x, -2), tf.argmin(x, -2, output_type=tf.int32), tf.reduce_max(x * 2, -2), tf.argmax(x * 2, -2)]
+    assert {kernel.kind for kernel in kernels(tf, fetches, {x: value})} <= {"cols", "map"} or shape[-1] == 1
+    with tf.Session(jit="off") as reference, tf.Session(jit="always") as session:
+        for a, b in zip(session.run(fetches, {x: value}), reference.run(fetches, {x: value})):
+            np.testing.assert_array_equal(a, b)

@@ -177,3 +177,18 @@ def test_a_rearranged_read_between_two_writes():
     with tf.Session(jit="always") as session:
         session.run(v.initializer)
         assert [x.tolist() for x in session.run([one, turned, two])] == [[2, 4, 6], [6, 4, 2], [8, 8, 8]]
+
+
+@pytest.mark.parametrize("cuts", [(0, 40), (0, 1, 2, 17, 40), (0, 5, 5, 39, 40)])
+def test_the_items_of_a_map_are_the_same_in_any_parts(cuts):
+    """Of loops one in another a part finds its first item's indices, and counts from there."""
+    x = tf.placeholder(tf.float32, [2, 5, 3])
+    program = compiled([tf.tile(x, [2, 1, 2])], {x: (2, 5, 3)})
+    kernel = kernels(program)[0]
+    assert kernel.kind == "map" and kernel.items == 40
+    given, found = np.random.RandomState(0).rand(2, 5, 3).astype(np.float32), np.zeros(4 * 5 * 6, np.float32)
+    scope: dict = {"quotient": lambda a, b: a // b, "larger": max}
+    exec(kernel.source, scope)
+    for begin, end in zip(cuts, cuts[1:]):
+        assert scope[kernel.name](given.ravel(), found, kernel.sizes, begin, end) == 0
+    np.testing.assert_array_equal(found.reshape(4, 5, 6), np.tile(given, [2, 1, 2]))

@@ -66,12 +66,14 @@ def test_random_numbers_have_the_bits_of_the_reference(tf, name, dtype, shape):
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64, np.uint8, np.int16])
 @pytest.mark.parametrize("op", ["sum", "prod", "max", "min"])
-def test_rows_combined_by_segment(tf, op, dtype):
+@pytest.mark.parametrize("times", [1, 3])
+def test_rows_combined_by_segment(tf, op, dtype, times):
     """Negative ids are dropped, NaN is no extreme, and segments without rows have what the combination begins with."""
-    rows, ids = tf.placeholder(dtype, [None, 3]), tf.placeholder(tf.int32, [None])
+    rows, ids = tf.placeholder(dtype, [None, 3 * times]), tf.placeholder(tf.int32, [None])
     given = np.array([[2, 1, 3], [1, 5, 1], [3, 1, 2], [7, 7, 7], [4, 0, 1]]).astype(dtype)
     if np.dtype(dtype).kind == "f" and op in ("max", "min"):
         given[0, 1] = given[3, 2] = np.nan
+    given = np.tile(given, times)
     combined = getattr(tf, f"unsorted_segment_{op}")(rows, ids, 5)
     with tf.Session(jit="off") as reference, tf.Session(jit="always") as session:
         for feeds in ({rows: given, ids: [2, 0, 2, -1, 4]}, {rows: given[:0], ids: []}):
@@ -81,7 +83,7 @@ def test_rows_combined_by_segment(tf, op, dtype):
         with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
             session.run(combined, {rows: given, ids: [2, 0, 2, 5, 4]})
         nothing = getattr(tf, f"unsorted_segment_{op}")(rows, ids, 0)
-        assert session.run(nothing, {rows: given[:2], ids: [-1, -7]}).shape == (0, 3)
+        assert session.run(nothing, {rows: given[:2], ids: [-1, -7]}).shape == (0, 3 * times)
         with pytest.raises(tf.errors.InvalidArgumentError, match="out of range"):
             session.run(nothing, {rows: given[:1], ids: [0]})
 

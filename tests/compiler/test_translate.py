@@ -129,7 +129,7 @@ STATEMENTS = """def statements(x0, y0, sizes, begin, end):
                 k += 1
                 if k > i:
                     break
-            total = total + k * (-3 % 4)
+            total = total + k * (-3 % 4) + (k - 9) // 4 + 7 // 2
         err |= total & 1
         y0[q] = total
         y0[q] -= -q

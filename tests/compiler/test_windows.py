@@ -10,6 +10,8 @@ POOLS = {
     "halves": ((2, 8, 8, 3), 2, 2, "VALID"), "odd": ((2, 9, 7, 5), 2, 2, "SAME"), "overlap": ((2, 9, 7, 5), 3, 2, "SAME"),
     "inside": ((2, 9, 7, 5), 3, 2, "VALID"), "every pixel": ((1, 9, 7, 33), 3, 1, "SAME"), "gaps": ((2, 9, 7, 5), 1, 2, "SAME"),
     "whole": ((2, 7, 7, 5), 7, 1, "VALID"), "large": ((1, 12, 12, 2), 6, 3, "SAME"),
+    "large, at every pixel": ((1, 9, 11, 3), 6, 1, "SAME"), "many taps": ((1, 9, 11, 3), 5, 2, "SAME"),
+    "many channels": ((1, 5, 4, 700), 3, 1, "SAME"),
 }
 
 

@@ -10,10 +10,13 @@ from jitgraph.declare import host_code, host_texts
 from jitgraph.formats import record_loops, records
 from jitgraph.graph import dtypes
 from jitgraph.graph.registry import REGISTRY
+from jitgraph.ops.arrays import counts  # noqa: F401  (which declares ops)
 from jitgraph.ops.arrays.gather import gather_nd as gather_nd_op
 from jitgraph.ops.arrays.searching import _unique as unique
 from jitgraph.ops.files import example_loops
 from jitgraph.ops.files.example import parse_batch
+from jitgraph.ops.nn import patches  # noqa: F401  (which declares ops)
+from jitgraph.ops.random import philox, random_rejection  # noqa: F401  (which declares ops)
 from jitgraph.ops.random.draws import _found_classes
 from jitgraph.ops.reduce import sparse_segment  # noqa: F401  (which declares ops)
 from jitgraph.ops.sparse.edit_distance import _edit_distance as edit_distance
@@ -259,6 +262,23 @@ def test_distinct_integers(dtype, both):
     both(unique.opdef.value, np.array(draw.randint(0, 50, 300)[::3], dtype)[::2], dtypes.int64)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distinct_floats(dtype, both):
+    """As in TensorFlow, zeros are alike and no NaN is another."""
+    draw = np.random.RandomState(0)
+    for values in ([], [5], [1, np.nan, -0.0, 2, np.nan, 0.0, 1], draw.randint(-9, 9, 200) / 4, draw.randn(5000)):
+        both(unique.opdef.value, np.array(values, dtype), dtypes.int32)
+    given = np.array([1, np.nan, -0.0, np.nan, 0.0, 1], dtype)
+    assert both(unique.opdef.value, given, dtypes.int32)[1].tolist() == [0, 1, 2, 3, 2, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+def test_histograms(dtype, both):
+    draw, histogram = np.random.RandomState(0), REGISTRY["HistogramFixedWidth"].value
+    for values in ([], [-1, 0, 2, 5, 9], draw.randn(500) * 9, draw.randint(-5, 30, 300)):
+        both(histogram, np.array(values).astype(dtype), np.array([0, 20], dtype), 7, dtypes.int64)
+
+
 def test_indices_in_another_shape(both):
     reshape = sparse_reshape.opdef.value
     indices = np.array([[0, 0], [1, 2], [3, 1]], np.int64)
@@ -348,7 +368,7 @@ def test_rows_stitched(places):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["Sum", "Mean", "SqrtN"])
 def test_sums_of_gathered_rows(both, kind, dtype):
-    """In NumPy's order, which is another from nine rows on, and a third from 130 on."""
+    """In the order of the items, however many a group has."""
     draw = np.random.RandomState(0)
     sums = REGISTRY[f"SparseSegment{kind}"].value
     for cols, groups in (((), [1, 9, 17]), ((3,), [0, 8, 10, 16, 25, 129, 1]), ((2, 2), [130, 2]), ((1,), [300])):
@@ -360,6 +380,59 @@ def test_sums_of_gathered_rows(both, kind, dtype):
         both(sums, data, places, ids[::-1])
         both(sums, data, places, ids - 1)
         both(sums, data, places + 30, ids)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint16, np.int64])
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_dilations(both, dtype, padding):
+    draw = np.random.RandomState(0)
+    ops = [REGISTRY["Dilation2D" + name].value for name in ("", "BackpropInput", "BackpropFilter")]
+    for size, taps, strides, rates in (((9, 8), (3, 3), 1, 1), ((13, 7), (2, 3), 2, 2), ((3, 3), (5, 1), 3, 1)):
+        x, w = (draw.randint(-90, 90, (2, *size, 5)) / 7).astype(dtype), (draw.randint(-9, 9, (*taps, 5)) / 3).astype(dtype)
+        if x.dtype.kind == "f":
+            x[draw.rand(*x.shape) < .5], x[0, :4, :4, :2] = np.nan, -np.inf
+        more = [1, strides, strides, 1], [1, rates, rates, 1], padding
+        if padding == "VALID" and taps[0] > size[0]:
+            continue
+        found = both(ops[0], x, w, *more)
+        grad = (draw.randn(*found.shape) * 9).astype(dtype)
+        both(ops[1], x, w, grad, *more)
+        both(ops[2], x, w, grad, *more)
+        both(ops[0], x[:0], w, *more)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 4097])
+def test_normal_numbers_of_float64(both, count):
+    bits = philox.Bits(0x123456789ABCDEF, 7 << 40 | 5, 11)
+    for drawn in (philox.normal, philox.truncated_normal):
+        assert both(drawn, bits, count, np.float64).shape == (count,)
+
+
+def test_gamma_distributed_numbers(both):
+    gamma, shapes = REGISTRY["RandomGamma"].value, np.array([1e-3, .2, .9999, 1, 1.5, 1 / 3, 30, 1e4, 0, -.5, -3, np.nan, np.inf])
+    for dtype in (np.float32, np.float64):
+        both(lambda *given: gamma(*given, 3, 5, stream=philox.Stream()), np.array([500]), shapes.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.int8, np.uint16, np.int64])
+@pytest.mark.parametrize("name", ["Sum", "Mean", "Prod", "Max", "Min"])
+def test_sorted_groups(both, name, dtype):
+    draw = np.random.RandomState(0)
+    combined = REGISTRY[f"Segment{name}"].value
+    if name in ("Max", "Min") and dtype == np.complex64:
+        return
+    for cols, groups in (((), [1, 9, 17]), ((3,), [0, 8, 10, 0, 0, 129, 1]), ((2, 20), [3, 2])):
+        ids = np.repeat(np.arange(len(groups)), groups)
+        data = (draw.randn(len(ids), *cols) * 40).astype(dtype)
+        if data.dtype.kind in "fc":
+            data[draw.rand(*data.shape) < .3] = np.nan
+            data[draw.rand(*data.shape) < .1] = -0.0
+        found = both(combined, data, ids.astype(np.int32))
+        assert found.shape == (len(groups), *cols)
+        both(combined, data, ids + 2)
+        both(combined, data, ids[::-1])
+        both(combined, data, ids - 1)
+        both(combined, data[:0], ids[:0])
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare.host_code import HostCode, contiguous
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import INDEX, NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw
@@ -101,6 +102,35 @@ def _all_of(rank: int) -> Tensor:
     return constant(np.arange(rank, dtype=np.int32), dtypes.int32)
 
 
+# x0 numbers, x1 where the first bin begins and how wide all are, y0 the counts of four tables, of zeros, y1 the places of some
+# numbers; not 0: one is NaN.  Neighbours are counted in different tables: those of one table wait for one another
+_HISTOGRAM = """def histogram(x0, x1, y0, y1, sizes, begin, end):
+    low, step, bins = x1[0], x1[1], sizes[0]
+    last = f64(bins - 1)
+    for first in range(begin, end, 512):
+        behind = smaller(first + 512, end)
+        wrong = 0
+        for i in range(first, behind):
+            place = floor((f64(x0[i]) - low) / step)
+            wrong = wrong | i64(place != place)
+            place = select(place > last, last, place)
+            y1[i - first] = i32(select(place > 0.0, place, 0.0))
+        if wrong != 0:
+            return 1
+        count = behind - first
+        for k in range(0, count & -4, 4):
+            y0[i64(y1[k])] += 1
+            y0[i64(y1[k + 1]) + bins] += 1
+            y0[i64(y1[k + 2]) + 2 * bins] += 1
+            y0[i64(y1[k + 3]) + 3 * bins] += 1
+        for k in range(count & -4, count):
+            y0[i64(y1[k])] += 1
+    return 0
+"""
+_HISTOGRAMS = {np.dtype(f"{kind}{size}"): HostCode("histogram", (f"{kind}{8 * size}", "f64", "i64", "i32"), _HISTOGRAM)
+               for kind in "if" for size in (4, 8)}
+
+
 @op("HistogramFixedWidth(values: T, value_range: T, nbins: int32; dtype: type = int32) -> out: dtype", T=_COUNTED,
     dtype=INDEX, shape=lambda c: _sized(c, 2), host=True, dynamic=True,
     samples=lambda rng, dtype: [[np.array([-1, 0, 2, 3, 7], dtype), np.array([0, 5], dtype), np.int32(5)]])
@@ -112,8 +142,12 @@ def _histogram_fixed_width(values, value_range, nbins, dtype):
     if low >= high:
         raise invalid(f"value_range should satisfy value_range[0] < value_range[1], but got '[{low}, {high}]'")
     step = (float(high) - float(low)) / float(nbins)
-    places = np.clip(np.floor((values.astype(np.float64) - low) / step), 0, nbins - 1).astype(np.int64)
-    return np.bincount(places.ravel(), minlength=int(nbins)).astype(dtype.as_numpy_dtype)
+    counts, loop = np.zeros((4, int(nbins)), np.int64), _HISTOGRAMS.get(values.dtype)
+    given = contiguous(values), np.array([low, step]), counts, np.empty(512, np.int32)
+    if loop is not None and loop(*given, sizes=(int(nbins),), end=values.size) == 0:
+        return counts.sum(0).astype(dtype.as_numpy_dtype)
+    wide = np.clip(np.floor((values.astype(np.float64) - low) / step), 0, nbins - 1).astype(np.int64)
+    return np.bincount(wide.ravel(), minlength=int(nbins)).astype(dtype.as_numpy_dtype)
 
 
 def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32,

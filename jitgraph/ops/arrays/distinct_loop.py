@@ -1,4 +1,4 @@
-"""The distinct elements of a vector of integers, by a loop that is compiled: a hash table with open addressing."""
+"""The distinct elements of a vector of numbers, by a loop that is compiled: a hash table with open addressing."""
 from __future__ import annotations
 
 import numpy as np
@@ -8,11 +8,11 @@ from jitgraph.declare.host_code import HostCode, contiguous
 _SOURCE = """def distinct(x0, y0, y1, y2, sizes, begin, end):
     mask, shift, found = sizes[0], sizes[1], 0
     for i in range(begin, end):
-        value = i64(x0[i])
-        h = i64(u64(value) * u64(11400714819323198485) >> shift)
+        value = VALUE(x0[i])
+        h = i64(u64(BITS) * u64(11400714819323198485) >> shift)
         k = i64(y0[h])
         while k >= 0:
-            if i64(x0[y1[k]]) == value:
+            if VALUE(x0[y1[k]]) == value:
                 break
             h = h + 1 & mask
             k = i64(y0[h])
@@ -24,12 +24,21 @@ _SOURCE = """def distinct(x0, y0, y1, y2, sizes, begin, end):
         y2[i] = k
     return found
 """
-_OF_DTYPE = {np.dtype(f"i{size}"): HostCode("distinct", (f"i{8 * size}", "i32", "i64", "i64"), _SOURCE) for size in (4, 8)}
 
 
-def distinct_integers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """The distinct elements of an int32 or int64 vector in the order of their first occurrence, and each element's place among
-    them; None for others, and where it is not compiled."""
+def _code(kind: str, size: int) -> HostCode:
+    """For floats: -0 is 0, and no NaN another."""
+    code = f"{kind}{8 * size}"
+    value, bits = ("i64", "value") if kind == "i" else (code, f"i64(float_bits(value + {code}(0)))")
+    return HostCode("distinct", (code, "i32", "i64", "i64"), _SOURCE.replace("VALUE", value).replace("BITS", bits))
+
+
+_OF_DTYPE = {np.dtype(f"{kind}{size}"): _code(kind, size) for kind in "if" for size in (4, 8)}
+
+
+def distinct_numbers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The distinct elements of a vector of int32, int64, float32 or float64 in the order of their first occurrence, and each
+    element's place among them; None for others, and where it is not compiled."""
     code = _OF_DTYPE.get(values.dtype)
     if code is None or not values.size < 1 << 30:
         return None

@@ -161,13 +161,37 @@ def _unpadded(c: Any) -> Any:
                   for d, (lo, hi) in zip(value, _amounts(paddings))])
 
 
+def _lower_mirror_gradient(b: Any, grad: Any, paddings: Any, mode: str) -> Any:
+    if paddings.constant is None or not all(isinstance(d, int) for d in grad.shape):
+        return NotImplemented
+    skip = 1 if mode == "REFLECT" else 0
+    for axis, (lo, hi) in enumerate(_amounts(paddings.constant)):
+        size = grad.shape[axis] - lo - hi
+        if max(lo, hi) > size - skip:
+            return NotImplemented
+        parts = [_along_axis(b, grad, axis, lo, size, 1)]
+        for begin, count, place in ((lo - 1, lo, skip), (lo + size + hi - 1, hi, size - skip - hi)):
+            if count:
+                image = _along_axis(b, grad, axis, begin, count, -1)
+                around = [[n if i == axis else 0 for i in range(grad.rank)] for n in (place, size - place - count)]
+                parts.append(b.pad(image, *around))
+        grad = b.total(parts) if len(parts) > 1 else parts[0]
+    return grad
+
+
+def _along_axis(b: Any, x: Any, axis: int, begin: int, count: int, step: int) -> Any:
+    """`count` elements along an axis from `begin` on, backwards if the step is -1."""
+    pick = lambda there, others: [there if i == axis else other for i, other in enumerate(others)]
+    return b.slice(x, pick(begin, (0,) * x.rank), pick(count, x.shape), pick(step, (1,) * x.rank))
+
+
 def _mirror_gradient_samples(rng: Any, dtype: Any) -> list:
     x = draw(rng, (3, 6), dtype)
     return [([x, ints([1, 0], [1, 2])], {"mode": mode}) for mode in ("REFLECT", "SYMMETRIC")]
 
 
 @op(f"MirrorPadGrad(input: T, paddings: Tpaddings; {_MIRROR}) -> output: T", Tpaddings=_PADDINGS, shape=_unpadded,
-    samples=_mirror_gradient_samples)
+    lower=_lower_mirror_gradient, samples=_mirror_gradient_samples)
 def mirror_pad_grad(input, paddings, mode):
     """The gradient of MirrorPad: what lies in the mirror images is added to what they are images of."""
     result, skip = input, 1 if mode == "REFLECT" else 0

@@ -75,7 +75,19 @@ def _scatter_samples(rng: Any, dtype: Any) -> list:
     return [[x, ints([1], [3]), draw(rng, (2, 3), dtype)], [x, ints([0, 1], [2, 2]), draw(rng, (2,), dtype)]]
 
 
-def _scattered(name: str, doc: str, combine: Any) -> Any:
+def _lower_scattered(prim: str) -> Any:
+    """By the sums of the updates of each row."""
+    def lower(b: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+        rows, *inner = tensor.shape
+        fits = indices.shape[-1] == 1 and list(updates.shape) == [*indices.shape[:-1], *inner]
+        if not fits or tensor.dtype.is_bool or any(d == 0 for d in (rows, *inner)):
+            return NotImplemented
+        return b.map(prim, [tensor, b.scatter("add", tensor.shape, b.reshape(indices, indices.shape[:-1]), updates)])
+
+    return lower
+
+
+def _scattered(name: str, doc: str, combine: Any, prim: str = "") -> Any:
     def value(tensor: Any, indices: Any, updates: Any) -> Any:
         check_scattered(indices, updates, tensor.shape)
         result = tensor.copy()
@@ -85,7 +97,8 @@ def _scattered(name: str, doc: str, combine: Any) -> Any:
     value.__doc__ = doc
     value.__name__ = name
     return op(f"TensorScatter{name}(tensor: T, indices: Tindices, updates: T) -> output: T", Tindices=INDICES,
-              shape=lambda c: shape_rules.scattered_nd(*c.shapes), checks=True, samples=_scatter_samples)(value)
+              shape=lambda c: shape_rules.scattered_nd(*c.shapes), checks=True, samples=_scatter_samples,
+              **({"lower": _lower_scattered(prim)} if prim else {}))(value)
 
 
 def _set(result: np.ndarray, place: tuple, updates: np.ndarray) -> None:
@@ -93,9 +106,10 @@ def _set(result: np.ndarray, place: tuple, updates: np.ndarray) -> None:
 
 
 tensor_scatter_update = _scattered("Update", "A copy of `tensor` with `updates` at the coordinates `indices`.", _set)
-tensor_scatter_add = _scattered("Add", "A copy of `tensor` with `updates` added at the coordinates `indices`.", np.add.at)
+tensor_scatter_add = _scattered("Add", "A copy of `tensor` with `updates` added at the coordinates `indices`.", np.add.at,
+                                "add")
 tensor_scatter_sub = _scattered("Sub", "A copy of `tensor` with `updates` subtracted at the coordinates `indices`.",
-                                np.subtract.at)
+                                np.subtract.at, "sub")
 
 
 @tensor_scatter_update.gradient

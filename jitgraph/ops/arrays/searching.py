@@ -12,7 +12,7 @@ from jitgraph.graph import constant_rules, dtypes, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX, NUMBERS
 from jitgraph.graph.scopes import name_scope
-from jitgraph.ops.arrays.distinct_loop import distinct_integers
+from jitgraph.ops.arrays.distinct_loop import distinct_numbers
 from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.shape import reshape, shape, squeeze
@@ -100,12 +100,12 @@ def first_seen(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         distinct = np.empty(len(places), object)
         distinct[:] = list(places)
         return distinct, index
-    found = distinct_integers(values) if values.size <= _CACHED else None
+    found = distinct_numbers(values) if values.size <= _CACHED or values.dtype.kind == "f" else None
     if found is None and values.dtype.kind in "iu" and values.size:
-        found = _by_table(values) or distinct_integers(values)
+        found = _by_table(values) or distinct_numbers(values)
     if found is not None:
         return found
-    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+    _, first, inverse = np.unique(values, return_index=True, return_inverse=True, equal_nan=False)
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))

@@ -17,6 +17,7 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.graph.texts import as_text
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.fill import zeros_like
+from jitgraph.ops.elementwise import special_loops
 from jitgraph.ops.elementwise.arithmetic import negative, not_equal, square
 from jitgraph.ops.elementwise.broadcasting import Unbroadcast
 from jitgraph.ops.elementwise.cast import cast
@@ -38,6 +39,12 @@ def _scipy(name: str) -> Any:
             return getattr(scipy.special, name)(*arrays)
 
     return function
+
+
+def _computed(name: str, first: Any, second: Any) -> Any:
+    """A function of scipy.special of two numbers: of float32 by a loop of our own, where there is one for them."""
+    found = special_loops.computed(name, first, second)
+    return _scipy(name)(first, second) if found is None else found
 
 
 # -- functions with a kernel -------------------------------------------------------------------------------------------
@@ -125,7 +132,12 @@ def polygamma(a, x):
     """The derivative of order a of digamma at x; NaN unless a is a whole number of at least 0, and as in TensorFlow at infinity."""
     whole = (a >= 0) & (a == np.floor(a))
     order = np.where(whole, a, 0).astype(np.int64)
-    found = np.where(order == 0, prim.digamma(x), np.where(x == np.inf, np.nan, _scipy("polygamma")(order, x)))
+    above = np.maximum(order, 1) + 1.0
+    with np.errstate(all="ignore"):
+        signed = np.where(order % 2 == 0, -1, 1) * _scipy("gamma")(above)
+        found = np.where(x == np.inf, np.nan, signed * _computed("zeta", above.astype(x.dtype), x))
+        if not order.all():
+            found = np.where(order == 0, prim.digamma(x), found)
     return np.where(whole, found, np.nan).astype(x.dtype)
 
 
@@ -140,7 +152,7 @@ def _(op, grad):
     samples=between(1.5, 4, 2))
 def zeta(x, q):
     """The Hurwitz zeta function: the sum of ``(q + n) ** -x`` over n from 0; as in TensorFlow, NaN for an infinite q."""
-    return np.where(q == np.inf, np.nan, _scipy("zeta")(x, q)).astype(x.dtype)
+    return np.where(q == np.inf, np.nan, _computed("zeta", x, q)).astype(x.dtype)
 
 
 @zeta.gradient
@@ -155,14 +167,14 @@ def _(op, grad):
 def igamma(a, x):
     """The lower regularized incomplete gamma function; for an infinite `a`, as TensorFlow's terms come out, NaN from 1 on."""
     nothing = (x < 0) | (a <= 0) | np.isinf(a) & (x >= 1)
-    return np.asarray(np.where(x == 0, 0, np.where(nothing, np.nan, _scipy("gammainc")(a, x))), x.dtype)
+    return np.asarray(np.where(x == 0, 0, np.where(nothing, np.nan, _computed("gammainc", a, x))), x.dtype)
 
 
 @op("Igammac(a: T, x: T) -> z: T", T=_SINGLE_DOUBLE, shape=shape_rules.broadcast, host=True,
     samples=between(0.5, 4, 2))
 def igammac(a, x):
     """The upper regularized incomplete gamma function, ``1 - igamma(a, x)``."""
-    known = np.where((x < 0) | (a <= 0) | np.isinf(a) & (x >= 1), np.nan, _scipy("gammaincc")(a, x))
+    known = np.where((x < 0) | (a <= 0) | np.isinf(a) & (x >= 1), np.nan, _computed("gammaincc", a, x))
     return np.asarray(np.where((a > 0) & (x == np.inf), 0, known), x.dtype)
 
 

@@ -277,18 +277,26 @@ def _resize_gradient(kind: str) -> Any:
     return value
 
 
-def _lower_bilinear_grad(b: Any, grads: Any, original: Any, align_corners: bool, half_pixel_centers: bool) -> Any:
-    batch, new_height, new_width, channels = grads.shape
-    height, width, depth = (operator.index(n) for n in (*original.shape[1:3], channels))
-    rows, columns = (_gradient_taps("bilinear", size, operator.index(new), align_corners, half_pixel_centers)
-                     for size, new in ((height, new_height), (width, new_width)))
-    found = b.reshape(b.cast(grads, dtypes.float32), (batch, new_height, new_width * depth))
-    found = _lower_taps(b, found, rows, 1)                              # [batch, height, new width * depth]
+def _lower_gradient(kind: str) -> Any:
+    def lower(b: Any, grads: Any, original: Any, align_corners: bool, half_pixel_centers: bool) -> Any:
+        taps = [_gradient_taps(kind, operator.index(size), operator.index(new), align_corners, half_pixel_centers)
+                for size, new in zip(original.shape[1:3], grads.shape[1:3])]
+        return b.cast(_lower_resized(b, grads, *taps), original.dtype)
+
+    return lower
+
+
+def _lower_resized(b: Any, images: Any, rows: _Taps, columns: _Taps) -> Any:
+    """Images resized along both axes, float32."""
+    batch, old_height, old_width, depth = (images.shape[0], *map(operator.index, images.shape[1:]))
+    height, width = len(rows.places), len(columns.places)
+    found = b.reshape(b.cast(images, dtypes.float32), (batch, old_height, old_width * depth))
+    found = _lower_taps(b, found, rows, 1)                              # [batch, height, old width * depth]
     if depth < _VECTOR:                 # places of single numbers make rows that are long enough to be computed at once
         found = _lower_taps(b, found, columns.of_numbers(depth), 2)
     else:
-        found = _lower_taps(b, b.reshape(found, (batch, height, new_width, depth)), columns, 2)
-    return b.cast(b.reshape(found, (batch, height, width, depth)), original.dtype)
+        found = _lower_taps(b, b.reshape(found, (batch, height, old_width, depth)), columns, 2)
+    return b.reshape(found, (batch, height, width, depth))
 
 
 def _lower_taps(b: Any, x: Any, taps: _Taps, axis: int) -> Any:
@@ -305,7 +313,7 @@ def _lower_taps(b: Any, x: Any, taps: _Taps, axis: int) -> Any:
 
 @op("ResizeBilinearGrad(grads: float32, original_image: T; align_corners: bool = False, half_pixel_centers: bool = "
     "False) -> output: T", T=TypeSet(dtypes.float32, dtypes.bfloat16, dtypes.float16, dtypes.float64),
-    shape=lambda c: c.shapes[1], lower=_lower_bilinear_grad, samples=_gradient_samples())
+    shape=lambda c: c.shapes[1], lower=_lower_gradient("bilinear"), samples=_gradient_samples())
 def _resize_bilinear_grad(grads, original_image, align_corners, half_pixel_centers):
     """The gradient of ResizeBilinear with respect to its images."""
     return _resize_gradient("bilinear")(grads, original_image, align_corners, half_pixel_centers)
@@ -346,9 +354,22 @@ def _resize_nearest_neighbor(images, size, align_corners, half_pixel_centers):
     return np.take(found, _nearest(images.shape[2], width, align_corners, half_pixel_centers), 2)
 
 
+@functools.lru_cache(64)
+def _nearest_gradient_taps(size: int, new: int, align_corners: bool, half_pixel_centers: bool) -> _Taps:
+    return _Taps([[(place, f32(1))] for place in _nearest(size, new, align_corners, half_pixel_centers)]).transposed(size)
+
+
+def _lower_nearest_grad(b: Any, grads: Any, size: Any, align_corners: bool, half_pixel_centers: bool) -> Any:
+    sizes = _known_size(size)
+    if sizes is None or grads.dtype != dtypes.float32:
+        return NotImplemented
+    return _lower_resized(b, grads, *(_nearest_gradient_taps(have, operator.index(new), align_corners, half_pixel_centers)
+                                      for have, new in zip(sizes, grads.shape[1:3])))
+
+
 @op("ResizeNearestNeighborGrad(grads: T, size: int32; align_corners: bool = False, half_pixel_centers: bool = False) -> "
     "output: T", T=TypeSet(dtypes.uint8, dtypes.int8, dtypes.int32, dtypes.float16, dtypes.float32, dtypes.float64),
-    shape=_resized_shape, checks=True,
+    shape=_resized_shape, checks=True, lower=_lower_nearest_grad,
     samples=lambda rng, dtype: [([draw(rng, (2, 5, 3, 2), dtype), np.array([3, 4], np.int32)], a) for a in _CENTERS])
 def _resize_nearest_neighbor_grad(grads, size, align_corners, half_pixel_centers):
     """The gradient of ResizeNearestNeighbor with respect to its images: sums over the pixels made of one."""
@@ -376,8 +397,26 @@ def _(op, grad):
 
 # -- bicubic and area --------------------------------------------------------------------------------------------------
 
+def _lower_taps_of(kind: str) -> Any:
+    def lower(b: Any, images: Any, size: Any, align_corners: bool, half_pixel_centers: bool = False) -> Any:
+        new = _known_size(size)
+        if new is None:
+            return NotImplemented
+        have = [operator.index(n) for n in images.shape[1:3]]
+        found = _lower_resized(b, images, *(_taps(kind, *sizes, align_corners, half_pixel_centers) for sizes in zip(have, new)))
+        return found * (f32(1) / _area_of(have, new, align_corners)) if kind == "area" else found
+
+    return lower
+
+
+def _area_of(have: Any, new: Any, align_corners: bool) -> Any:
+    """How many pixels become one."""
+    return scale_of(have[0], new[0], align_corners) * scale_of(have[1], new[1], align_corners)
+
+
 @op("ResizeBicubic(images: T, size: int32; align_corners: bool = False, half_pixel_centers: bool = False) -> "
-    "resized_images: float32", T=_IMAGES, shape=_resized_shape, samples=_samples(*_CENTERS), host=True, checks=True)
+    "resized_images: float32", T=_IMAGES, shape=_resized_shape, lower=_lower_taps_of("bicubic"), samples=_samples(*_CENTERS),
+    checks=True)
 def _resize_bicubic(images, size, align_corners, half_pixel_centers):
     """Images of another height and width, by cubic interpolation (Keys, 1981) between sixteen pixels."""
     height, width = _new_size(images, size)
@@ -388,8 +427,8 @@ def _resize_bicubic(images, size, align_corners, half_pixel_centers):
 
 
 @op("ResizeBicubicGrad(grads: float32, original_image: T; align_corners: bool = False, half_pixel_centers: bool = "
-    "False) -> output: T", T=TypeSet(dtypes.float32, dtypes.float64), shape=lambda c: c.shapes[1], host=True,
-    samples=_gradient_samples())
+    "False) -> output: T", T=TypeSet(dtypes.float32, dtypes.float64), shape=lambda c: c.shapes[1],
+    lower=_lower_gradient("bicubic"), samples=_gradient_samples())
 def _resize_bicubic_grad(grads, original_image, align_corners, half_pixel_centers):
     """The gradient of ResizeBicubic with respect to its images."""
     return _resize_gradient("bicubic")(grads, original_image, align_corners, half_pixel_centers)
@@ -403,15 +442,14 @@ def _(op, grad):
 
 
 @op("ResizeArea(images: T, size: int32; align_corners: bool = False) -> resized_images: float32", T=_IMAGES,
-    shape=_resized_shape, samples=_samples({}, {"align_corners": True}), host=True, checks=True)
+    shape=_resized_shape, lower=_lower_taps_of("area"), samples=_samples({}, {"align_corners": True}), checks=True)
 def _resize_area(images, size, align_corners):
     """Images of another height and width, each pixel the mean of the area it covers."""
     height, width = _new_size(images, size)
     found = images.astype(f32)
     for axis, new in ((1, height), (2, width)):
         found = _taps("area", images.shape[axis], new, align_corners)(found, axis)
-    area = scale_of(images.shape[1], height, align_corners) * scale_of(images.shape[2], width, align_corners)
-    return found * (f32(1) / area)
+    return found * (f32(1) / _area_of(images.shape[1:3], (height, width), align_corners))
 
 
 # -- public functions --------------------------------------------------------------------------------------------------

@@ -12,11 +12,10 @@ from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw, ints, results
 from jitgraph.graph import shape_rules
 from jitgraph.graph.counting import gradient_of_nodes
-from jitgraph.graph.dtypes import REALS
+from jitgraph.graph.dtypes import REALS, as_dtype
 from jitgraph.graph.scopes import name_scope
-from jitgraph.ops.nn import window_geometry
+from jitgraph.ops.nn import dilation_loops, window_geometry
 from jitgraph.ops.nn.window_geometry import Window
-from jitgraph.ops.reduce.precise_sum import precise_sum
 
 _PADDING = 'padding: string {"SAME", "VALID"}'
 _MOST_TAPS = 64         # of a window that a kernel copies tap by tap
@@ -123,28 +122,27 @@ def _dilation_shape(c: Any) -> Any:
     return (value[0], wins[0].output, wins[1].output, depth)
 
 
-def _highest(x: np.ndarray, filters: np.ndarray, strides: Any, rates: Any, padding: str) -> tuple:
-    """The windows, the padded data, the maxima of data + filter, and the tap that each came from."""
+def _morphology_windows(x: np.ndarray, filters: np.ndarray, strides: Any, rates: Any, padding: str) -> list[Window]:
     window_geometry.check_across_space("{} is only supported across spatial dimensions.", Stride=strides, Rate=rates)
-    wins = _windows(x.shape[1:3], filters.shape[:2], strides, rates, padding)
-    real = x.dtype.kind not in "iu"
-    lowest = -np.inf if real else np.iinfo(x.dtype).min
-    data = window_geometry.padded(x, wins, lowest)
-    inside = None if real else window_geometry.padded(np.ones(x.shape, bool), wins, False)
-    best: Any = None
-    where: Any = None
+    return _windows(x.shape[1:3], filters.shape[:2], strides, rates, padding)
+
+
+def _lowest(dtype: np.dtype) -> Any:
+    return np.asarray(as_dtype(dtype).min, dtype)
+
+
+def _highest(x: np.ndarray, filters: np.ndarray, wins: list[Window]) -> tuple[np.ndarray, np.ndarray]:
+    """The maxima of data + filter, and the tap that each came from: -1 where nothing exceeds the lowest finite number."""
+    data, inside = window_geometry.padded(x, wins), window_geometry.padded(np.ones(x.shape, bool), wins, False)
+    shape = (x.shape[0], *(w.output for w in wins), x.shape[3])
+    best, where = np.full(shape, _lowest(x.dtype), x.dtype), np.full(shape, -1)
     for number, tap in enumerate(np.ndindex(*filters.shape[:2])):
         part = window_geometry.tap_slices(wins, tap)
         value = data[part] + filters[tap]
-        if inside is not None:          # no integer stays lowest when something is added to it
-            value = np.where(inside[part], value, np.asarray(lowest, x.dtype))
-        if best is None:
-            best, where = value.copy(), np.zeros(value.shape, np.int64)
-            continue
-        better = value > best
+        better = inside[part] & (value > best)
         np.copyto(best, value, where=better)
         np.copyto(where, number, where=better)
-    return wins, data, best, where
+    return best, where
 
 
 _DILATION = {"strides": [1, 2, 1, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}
@@ -159,7 +157,10 @@ def _dilation_samples(rng: Any, dtype: Any) -> list:
     samples=_dilation_samples)
 def _dilation2d(input, filter, strides, rates, padding):
     """The maximum of input + filter in each window."""
-    return _highest(input, filter, strides, rates, padding)[2]
+    wins = _morphology_windows(input, filter, strides, rates, padding)
+    out = np.empty((len(input), *(w.output for w in wins), input.shape[3]), input.dtype)
+    done = dilation_loops.run("dilation", [input, filter], out, wins, _lowest(input.dtype))
+    return out if done else _highest(input, filter, wins)[0]
 
 
 def _morphology(op: Any) -> dict[str, Any]:
@@ -181,23 +182,31 @@ def _dilation_gradient_samples(rng: Any, dtype: Any) -> list:
 @op(f"Dilation2DBackpropInput(input: T, filter: T, out_backprop: T; {_MORPHOLOGY}) -> in_backprop: T", T=REALS,
     shape=shape_rules.same_as_input, samples=_dilation_gradient_samples)
 def dilation2d_backprop_input(input, filter, out_backprop, strides, rates, padding):
-    """The gradient of Dilation2D for its input: to the element that gave the maximum."""
-    wins, data, _, where = _highest(input, filter, strides, rates, padding)
-    full = np.zeros(data.shape, out_backprop.dtype)
-    for number, tap in enumerate(np.ndindex(*filter.shape[:2])):
-        full[window_geometry.tap_slices(wins, tap)] += np.where(where == number, out_backprop, 0)
-    return window_geometry.cropped(full, wins, input.shape[1:3])
+    """The gradient of Dilation2D for its input: to the element that gave the maximum, or else to the window's first."""
+    wins = _morphology_windows(input, filter, strides, rates, padding)
+    result = np.zeros(input.shape, input.dtype)
+    if not dilation_loops.run("input", [input, filter, out_backprop], result, wins, _lowest(input.dtype)) and result.size:
+        where = _highest(input, filter, wins)[1]
+        places = []
+        for axis, (win, taps) in enumerate(zip(wins, np.divmod(np.maximum(where, 0), filter.shape[1])), 1):
+            first = np.arange(win.output) * win.stride - win.before
+            first = first.reshape([-1 if k == axis else 1 for k in range(4)])
+            places.append(np.where(where < 0, np.maximum(first, 0), first + taps * win.dilation))
+        batch, _, _, depth = np.ogrid[tuple(map(slice, where.shape))]
+        np.add.at(result, (batch, *places, depth), out_backprop)
+    return result
 
 
 @op(f"Dilation2DBackpropFilter(input: T, filter: T, out_backprop: T; {_MORPHOLOGY}) -> filter_backprop: T", T=REALS,
     shape=shape_rules.same_as(1), samples=_dilation_gradient_samples)
 def dilation2d_backprop_filter(input, filter, out_backprop, strides, rates, padding):
-    """The gradient of Dilation2D for its filter: to the tap that gave the maximum."""
-    _, _, _, where = _highest(input, filter, strides, rates, padding)
-    result = np.zeros(filter.shape, out_backprop.dtype)
-    for number, tap in enumerate(np.ndindex(*filter.shape[:2])):
-        result[tap] = precise_sum(np.where(where == number, out_backprop, 0), (0, 1, 2))
-    return result
+    """The gradient of Dilation2D for its filter: to the tap that gave the maximum, or else to the first."""
+    wins = _morphology_windows(input, filter, strides, rates, padding)
+    result = np.zeros(filter.shape, np.int64 if input.dtype.kind in "iu" else np.float64)
+    if not dilation_loops.run("filter", [input, filter, out_backprop], result, wins, _lowest(input.dtype)) and result.size:
+        taps = np.divmod(np.maximum(_highest(input, filter, wins)[1], 0), filter.shape[1])
+        np.add.at(result, (*taps, np.arange(filter.shape[2])), out_backprop.astype(result.dtype))
+    return result.astype(filter.dtype)
 
 
 def dilation2d(input: Any, filter: Any = None, strides: Any = None, rates: Any = None, padding: Any = None,

@@ -13,7 +13,7 @@ from jitgraph.graph import dtypes
 from jitgraph.ops.nn import window_geometry
 from jitgraph.ops.nn.window_geometry import Layout, Window
 
-MOST_TAPS = 25          # of a window whose taps are written out one after the other
+MOST_TAPS = 25          # of a depthwise filter, whose taps are written out one after the other
 LARGE_FILTER = 1 << 15  # products per pixel from which a filter's gradient is a matrix product, and not summed by parts
 WIDE = ("float32", "float64")
 FACTORS = (*WIDE, "float16", "bfloat16")        # of convolutions, and what images that are pooled are
@@ -167,7 +167,7 @@ def _pool(b: Any, op: str, x: Any, ksize: Any, strides: Any, padding: str, data_
         y = b.reduce("max", x, [1, 2], True) if op == "max" else b.reduce("add", _wide(b, x), [1, 2], True) / count
         y = prim.max(y, float(y.dtype.min)) if finite and y.dtype.is_floating else y
         return _restored(b, y, layout)
-    wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
+    wins = _pool_windows(b, x.shape[1:3], layout, ksize, strides, padding)
     size = tuple(win.output for win in wins)
     y = b.primitive("pool", [x], (x.shape[0], *size, x.shape[3]), op=op, finite=finite,
                     **_attrs(layout.pick(ksize), wins))
@@ -184,7 +184,7 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
     anew = max_pool(b, x, ksize, strides, padding, data_format) if op == "max" else y
     layout, x = _channels_last(b, x, data_format, FACTORS)
     y, dy, anew = (_channels_last(b, v, data_format, FACTORS)[1] for v in (y, dy, anew))
-    wins = _pool_windows(x.shape[1:3], layout, ksize, strides, padding)
+    wins = _pool_windows(b, x.shape[1:3], layout, ksize, strides, padding)
     for output in (y, dy):
         _check_output(output, x.shape[0], wins, x.shape[3])
     dx = b.primitive("pool_grad", [x, anew, dy], x.shape, op=op, **_attrs(layout.pick(ksize), wins))
@@ -200,7 +200,7 @@ def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, pa
         _check_output(dy, shape[0], [POINT, POINT], shape[3])
         count = int(shape[1] * shape[2])
         return _restored(b, b.broadcast(dy / count, shape), layout)
-    wins = _pool_windows(shape[1:3], layout, ksize, strides, padding)
+    wins = _pool_windows(b, shape[1:3], layout, ksize, strides, padding)
     _check_output(dy, shape[0], wins, shape[3])
     dx = b.primitive("pool_grad", [dy], tuple(shape), op="mean", **_attrs(layout.pick(ksize), wins))
     return _restored(b, dx, layout)
@@ -217,15 +217,11 @@ def _is_whole(shape: Any, layout: Layout, ksize: Any, strides: Any, padding: str
             and all(d == k for d, k in zip(shape[1:3], layout.pick(ksize))))
 
 
-def _pool_windows(size: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> list[Window]:
-    """The windows of a pooling, if they are small enough to be written out and go over rows and columns alone."""
-    _check(layout.is_spatial(ksize))
-    return _written_out(_windows(size, layout.pick(ksize), layout, strides, padding, (1, 1, 1, 1), ()), layout.pick(ksize))
-
-
-def _written_out(wins: list[Window], taps: Any) -> list[Window]:
-    _check(0 < taps[0] * taps[1] <= MOST_TAPS)
-    return wins
+def _pool_windows(b: Any, size: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> list[Window]:
+    """The windows of a pooling, if the target takes them so large and they go over rows and columns alone."""
+    taps = layout.pick(ksize)
+    _check(layout.is_spatial(ksize) and 0 < taps[0] * taps[1] <= b.tuning.taps)
+    return _windows(size, taps, layout, strides, padding, (1, 1, 1, 1), ())
 
 
 def _attrs(taps: Any, wins: list[Window]) -> dict[str, Any]:
@@ -271,8 +267,8 @@ def depthwise_filter_gradient(b: Any, x: Any, sizes: Any, dy: Any, strides: Any,
 def _depthwise_attrs(filter_shape: Any, size: Any, layout: Layout, strides: Any, padding: str,
                      dilations: Any) -> tuple[list[Window], dict[str, Any]]:
     kh, kw, _, multiplier = _known(tuple(filter_shape))
-    wins = _written_out(_windows(size, (kh, kw), layout, strides, padding, dilations, ()), (kh, kw))
-    _check(all(win.dilation == 1 for win in wins))
+    wins = _windows(size, (kh, kw), layout, strides, padding, dilations, ())
+    _check(0 < kh * kw <= MOST_TAPS and all(win.dilation == 1 for win in wins))
     return wins, {**_attrs((kh, kw), wins), "multiplier": multiplier}
 
 

@@ -210,13 +210,13 @@ def _lower_multinomial(b: Any, logits: Any, num_samples: Any, seed: int, seed2: 
     """The running sums in kernels, the draws and the search on the host."""
     count, (rows, classes) = num_samples.constant, logits.shape
     known = count is not None and count.dtype != object and isinstance(classes, int) and count.item() >= 0 and classes > 0
-    if logits.dtype.name != "float32" or not known:
+    if logits.dtype.name not in ("float32", "float64") or not known:
         return NotImplemented
     samples = count.item()
-    low = b.const(-np.inf, dtypes.float32)
-    finite = b.map("lt", [b.map("abs", [logits]), b.const(np.inf, dtypes.float32)])
+    low = b.const(-np.inf, logits.dtype)
+    finite = b.map("lt", [b.map("abs", [logits]), b.const(np.inf, logits.dtype)])
     top = b.reduce("max", b.map("select", [finite, logits, low]), [1], True)
-    top = b.map("select", [b.map("eq", [top, low]), b.const(0, dtypes.float32), top])
+    top = b.map("select", [b.map("eq", [top, low]), b.const(0, logits.dtype), top])
     shifted = b.cast(b.map("sub", [logits, top]), dtypes.float64)
     weights = b.map("select", [finite, b.map("exp", [shifted]), b.const(0, dtypes.float64)])
     running = b.primitive("scan", [weights], weights.shape, op="add", axis=1, exclusive=False, reverse=False)

@@ -175,7 +175,10 @@ def normal(bits: Bits, count: int, dtype: Any) -> np.ndarray:
     """`count` numbers of the standard normal distribution (Box and Muller, 1958), the sine before the cosine."""
     dtype = np.dtype(dtype)
     if dtype == np.float64:
-        return pairs_float64(bits.words(4 * ((count + 1) // 2)))[:count]
+        from jitgraph.ops.random.normal_loops import normals
+
+        found = normals(bits, count)
+        return pairs_float64(bits.words(4 * ((count + 1) // 2)))[:count] if found is None else found
     return pairs_float32(bits.words(2 * ((count + 1) // 2)))[:count].astype(dtype, copy=False)
 
 
@@ -212,6 +215,12 @@ def pairs_float64(words: np.ndarray) -> np.ndarray:
 def truncated_normal(bits: Bits, count: int, dtype: Any) -> np.ndarray:
     """`count` numbers of the standard normal distribution, those of absolute value 2 and more drawn again."""
     dtype = np.dtype(dtype)
+    if dtype == np.float64:
+        from jitgraph.ops.random.normal_loops import truncated_normals
+
+        found = truncated_normals(bits, count)
+        if found is not None:
+            return found
     group = 2 if dtype == np.float64 else 4         # samples that share a sequence
     pairs = pairs_float64 if dtype == np.float64 else pairs_float32
     groups = (count + group - 1) // group

@@ -16,6 +16,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.fill import zeros_like
 from jitgraph.ops.arrays.shape import stated_sizes
 from jitgraph.ops.random.draws import seeds
+from jitgraph.ops.random.normal_loops import gammas
 from jitgraph.ops.random.philox import RESERVED, Bits, pairs_float64, unit_float64
 from jitgraph.ops.random.poisson_loop import poissons
 
@@ -146,7 +147,10 @@ def _random_gamma(shape, alpha, seed, seed2, stream):
     """Numbers of the gamma distributions with shape parameters `alpha` and rate 1: `shape` of them for each."""
     count = int(np.prod(stated_sizes(shape), dtype=np.int64))
     bits = Bits.reserve(stream, seed, seed2, RESERVED * count * alpha.size)
-    drawn = _gammas(np.repeat(alpha.reshape(-1).astype(np.float64), count), _AllPairs(bits, count * alpha.size))
+    alphas = alpha.reshape(-1).astype(np.float64)
+    drawn = gammas(alphas, count, bits)
+    if drawn is None:
+        drawn = _gammas(np.repeat(alphas, count), _AllPairs(bits, count * alpha.size))
     return _as_stated(drawn, shape, alpha)
 
 

@@ -143,7 +143,7 @@ def _(op, grad):
     return [found, None]
 
 
-def _extreme(dtype: Any, largest: bool) -> Any:
+def extreme(dtype: Any, largest: bool) -> Any:
     """The value that any other exceeds (or falls below): the maximum (minimum) over nothing."""
     found = dtypes.as_dtype(dtype)
     if found.is_floating:
@@ -154,7 +154,7 @@ def _extreme(dtype: Any, largest: bool) -> Any:
 def counted(x: np.ndarray, largest: bool) -> np.ndarray:
     """x without what does not count among the largest (smallest) elements: NaN."""
     unordered = x != x
-    return np.where(unordered, np.asarray(_extreme(x.dtype, largest), x.dtype), x) if unordered.any() else x
+    return np.where(unordered, np.asarray(extreme(x.dtype, largest), x.dtype), x) if unordered.any() else x
 
 
 def _extreme_value(function: Any, largest: bool) -> Any:
@@ -162,7 +162,7 @@ def _extreme_value(function: Any, largest: bool) -> Any:
         axes = _axes(reduction_indices, x.ndim)
         if x.size == 0:
             shape = np.sum(np.zeros(x.shape, bool), axis=axes, keepdims=keep_dims).shape
-            return np.full(shape, _extreme(x.dtype, largest), x.dtype)
+            return np.full(shape, extreme(x.dtype, largest), x.dtype)
         if all(x.shape[axis] == 1 for axis in axes):
             return (x if keep_dims else np.squeeze(x, axes)).copy()
         return np.asarray(function.reduce(counted(x, largest), axis=axes, keepdims=keep_dims), x.dtype)

@@ -18,7 +18,8 @@ from jitgraph.graph.shapes import brackets
 from jitgraph.ops.arrays.fill import ones
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, reshape, shape
 from jitgraph.ops.elementwise.complex_numbers import conj
-from jitgraph.ops.reduce.reductions import counted
+from jitgraph.ops.reduce.reductions import counted, extreme
+from jitgraph.ops.reduce.segment_loops import combined_in_order, sorted_groups
 
 
 def _smallest(dtype: np.dtype) -> Any:
@@ -224,53 +225,56 @@ def _sorted_shape(c: Any) -> Any:
     return None if data is None else (None, *data[1:])
 
 
-def _sorted(combine: Callable, empty: int = 0) -> Callable:
-    """The NumPy meaning: `combine(data, where the segments begin)`, `empty` where there is none with an id in between."""
+def _sorted(combine: str, empty: int = 0, finish: Callable = lambda found, counts: found) -> Callable:
+    """The NumPy meaning: rows combined in order, `empty` where there are none with an id in between; then
+    `finish(what was found, how many rows each has)`.  As in TensorFlow, NaN is no extreme of several rows, and is what a
+    single row gives."""
+    is_extreme = combine in ("max", "min")
 
     def value(data: Any, segment_ids: Any) -> Any:
         if segment_ids.ndim != 1 or len(segment_ids) != data.shape[0]:
             raise invalid("segment_ids should be a vector with one id for each row of data, got shape "
                           f"{list(segment_ids.shape)} for data of shape {list(data.shape)}")
+        rows = int(segment_ids[-1]) + 1 if len(segment_ids) else 0
+        least = extreme(data.dtype, combine == "max") if is_extreme else 0
+        found = sorted_groups(combine, data, segment_ids, rows, empty, least) if rows > 0 else None
+        return finish(*(found or in_order(data, segment_ids, rows)))
+
+    def in_order(data: Any, segment_ids: Any, rows: int) -> tuple[np.ndarray, np.ndarray]:
         if (np.diff(segment_ids) < 0).any():
             raise invalid("segment ids are not increasing")
         if len(segment_ids) and segment_ids[0] < 0:
             raise invalid("segment ids must be >= 0")
-        rows = int(segment_ids[-1]) + 1 if len(segment_ids) else 0
-        result = np.full((rows, *data.shape[1:]), empty, data.dtype)
+        result, counts = np.full((rows, *data.shape[1:]), empty, data.dtype), np.zeros(rows, np.int64)
         starts = segment_starts(segment_ids)
-        if len(starts):
-            result[segment_ids[starts]] = combine(data, starts)
-        return result
+        if not len(starts):
+            return result, counts
+        counts[segment_ids[starts]] = np.diff(starts, append=len(data))
+        wide = data.astype(np.float32) if data.dtype.itemsize == 2 and data.dtype.kind not in "iu" else data
+        found = combined_in_order(combine, counted(wide, combine == "max") if is_extreme else wide, starts)
+        if is_extreme:
+            alone = np.diff(starts, append=len(data)) == 1
+            found[alone] = data[starts[alone]]
+        result[segment_ids[starts]] = found
+        return result, counts
 
     return value
 
 
-def _sums(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    return np.add.reduceat(data, starts, axis=0, dtype=data.dtype)
+def _divided(total: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Sums over the number of their rows."""
+    counts = np.maximum(counts, 1).reshape(-1, *[1] * (total.ndim - 1))
+    if total.dtype.kind in "iu":         # whose counts may not fit
+        wide = np.uint64 if total.dtype.kind == "u" else np.int64
+        return prim.trunc_div(total.astype(wide), counts.astype(wide)).astype(total.dtype)
+    return total / counts.astype(total.dtype)
 
 
-def _means(data: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    total = _sums(data, starts)
-    counts = np.diff(starts, append=len(data)).reshape(-1, *[1] * (data.ndim - 1))
-    if data.dtype.kind in "iu":         # whose counts may not fit
-        wide = np.uint64 if data.dtype.kind == "u" else np.int64
-        return prim.trunc_div(total.astype(wide), counts.astype(wide)).astype(data.dtype)
-    return total / counts.astype(data.dtype)
-
-
-def _extremes(data: np.ndarray, starts: np.ndarray, choose: np.ufunc) -> np.ndarray:
-    """As in TensorFlow, NaN does not count among several rows, and is what a single row gives."""
-    found = choose.reduceat(counted(data, choose is np.maximum), starts, axis=0)
-    alone = np.diff(starts, append=len(data)) == 1
-    found[alone] = data[starts[alone]]
-    return found
-
-
-_segment_sum = _sorted(_sums)
-_segment_mean = _sorted(_means)
-_segment_prod = _sorted(lambda data, starts: np.multiply.reduceat(data, starts, axis=0, dtype=data.dtype), empty=1)
-_segment_max = _sorted(lambda data, starts: _extremes(data, starts, np.maximum))
-_segment_min = _sorted(lambda data, starts: _extremes(data, starts, np.minimum))
+_segment_sum = _sorted("add")
+_segment_mean = _sorted("add", finish=_divided)
+_segment_prod = _sorted("mul", empty=1)
+_segment_max = _sorted("max")
+_segment_min = _sorted("min")
 _SORTED = "(data: T, segment_ids: Tindices) -> output: T"
 
 

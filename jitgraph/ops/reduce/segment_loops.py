@@ -1,134 +1,164 @@
-"""Sums over groups of rows that indices pick, by loops that are compiled.
+"""Rows combined in groups, by loops that are compiled: one row after the other, all columns of it at once.
 
-They add in the order in which ``numpy.add.reduceat`` does, so that both give the same bits: to the first row what the
-others come to, and those, from eight on, in eight sums side by side.  Groups for which NumPy would halve the rows are its own.
+`combined_in_order` does the same by NumPy, so that both give the same bits.
 """
 from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from jitgraph.declare.host_code import HostCode, contiguous
 
-HALVED = 129            # NumPy halves what comes after the first row if it is more than 128 rows
-
-# The sum of the rows start <= k < stop of a group in column c, where ITEM is the element of row k.
-_SUM = """\
-        count = stop - start - 1
-        whole = count & -8
-        for c in range(cols):
-            rest = FLOAT(0)
-            if count < 8:
-                whole = 0
-            else:
-                LANES
-                for first in range(start + 9, start + 1 + whole, 8):
-                    STEPS
-                rest = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
-            for k in range(start + 1 + whole, stop):
-                rest = rest + ITEM(k)
-            total = ITEM(start)
-            if count > 0:
-                total = total + rest
-            STORE
-"""
-
-# x0 rows, x1 which of them are gathered, x2 the rising groups they belong to, y0 the sums, of zeros.  Sizes: rows that there are,
-# groups, columns, how a sum is divided (0 not, 1 by the number of its rows, 2 by the root of that).  Not 0: left to NumPy
-_GATHERED = """def gathered_sums(x0, x1, x2, y0, sizes, begin, end):
-    limit, groups, cols, kind, before = sizes[0], sizes[1], sizes[2], sizes[3], 0
-    for i in range(begin, end):
-        if (x2[i] < before) | (x2[i] >= groups) | (x1[i] < 0) | (x1[i] >= limit):
-            return 1
-        before = x2[i]
-    start = begin
+# x0 rows, x1 the rising groups they belong to, x2 what stands for no rows, and for NaN among several; y0 what becomes of the
+# groups, y1 how many rows they have, of zeros.  Sizes: groups, columns.  Not 0: the groups are not as they should be
+_SORTED = """def sorted_groups(x0, x1, x2, y0, y1, sizes, begin, end):
+    groups, cols, before, start = sizes[0], sizes[1], -1, begin
+    empty, least = x2[0], x2[1]
     while start < end:
-        group = x2[start]
+        group = i64(x1[start])
+        if (group <= before) | (group < 0) | (group >= groups):
+            return 1
+        for at in range((before + 1) * cols, group * cols):
+            y0[at] = empty
         stop = start + 1
         while stop < end:
-            if x2[stop] != group:
+            if x1[stop] != x1[start]:
                 break
             stop += 1
-        if stop - start > MOST:
-            return 2
-        divisor = f64(stop - start)
-        if kind == 2:
-            divisor = sqrt(divisor)
-SUM
-        start = stop
+        y1[group] = stop - start
+        if cols == 1:
+            total = x0[start]
+            if stop > start + 1:
+                total = FIRST
+            for i in range(start + 1, stop):
+                row = x0[i]
+                total = CODE(COMBINED)
+            y0[group] = total
+        else:
+            for c in range(cols):
+                total = x0[start * cols + c]
+                y0[group * cols + c] = select(stop > start + 1, FIRST, total)
+            for i in range(start + 1, stop):
+                for c in range(cols):
+                    total, row = y0[group * cols + c], x0[i * cols + c]
+                    y0[group * cols + c] = CODE(COMBINED)
+        before, start = group, stop
+    return 0
+"""
+
+# x0 rows, x1 which of them are gathered, x2 the rising groups they belong to, y0 the sums, of zeros, y1 a sum of float64.  Sizes:
+# rows that there are, groups, columns, how a sum is divided (0 not, 1 by the number of its rows, 2 by the root of that).  Not 0:
+# the rows or groups are not as they should be
+_GATHERED = """def gathered_sums(x0, x1, x2, y0, y1, sizes, begin, end):
+    limit, groups, cols, kind, before, start = sizes[0], sizes[1], sizes[2], sizes[3], -1, begin
+    for i in range(begin, end):
+        group, row = i64(x2[i]), i64(x1[i])
+        if (group < before) | (group < 0) | (group >= groups) | (row < 0) | (row >= limit):
+            return 1
+        if group != before:
+            for c in range(cols):
+                y1[c] = f64(x0[row * cols + c])
+            start = i
+        else:
+            for c in range(cols):
+                y1[c] = y1[c] + f64(x0[row * cols + c])
+        before, last = group, True
+        if i + 1 < end:
+            last = i64(x2[i + 1]) != group
+        if last:
+            divisor = f64(i + 1 - start)
+            if kind == 2:
+                divisor = sqrt(divisor)
+            if kind == 0:
+                divisor = 1.0
+            for c in range(cols):
+                y0[group * cols + c] = CODE((0.0 + y1[c]) / divisor)
     return 0
 """
 
 # x0 gradients of groups, x1 the rows that were gathered, x2 the groups they belong to; y0 the gradient of the rows, of zeros;
-# y1 where the items of a row begin, y2 the items in the order of their rows, y3 how many items a group has, of zeros both,
-# y4 a group's gradient divided
-_SPREAD = """def spread_sums(x0, x1, x2, y0, y1, y2, y3, y4, sizes, begin, end):
+# y1 how many items a group has, of zeros, y2 a group's gradient divided
+_SPREAD = """def spread_sums(x0, x1, x2, y0, y1, y2, sizes, begin, end):
     rows, groups, cols, kind = sizes[0], sizes[1], sizes[2], sizes[3]
     for i in range(begin, end):
-        if (x2[i] < 0) | (x2[i] >= groups) | (x1[i] < 0) | (x1[i] >= rows):
+        group, row = i64(x2[i]), i64(x1[i])
+        if (group < 0) | (group >= groups) | (row < 0) | (row >= rows):
             return 1
-        y1[x1[i]] += 1
-        y3[x2[i]] += 1
+        y1[group] += 1
     for group in range(groups):
-        divisor = f64(y3[group])
-        if y3[group] < 1:
-            divisor = 1.0
+        divisor = f64(larger(y1[group], 1))
         if kind == 2:
             divisor = sqrt(divisor)
         for c in range(cols):
-            y4[group * cols + c] = FLOAT(f64(x0[group * cols + c]) / divisor)
-    place = 0
-    for row in range(rows):
-        count = y1[row]
-        if count > MOST:
-            return 2
-        y1[row] = place
-        place += count
+            y2[group * cols + c] = CODE(f64(x0[group * cols + c]) / divisor)
     for i in range(begin, end):
-        at = y1[x1[i]]
-        y2[at] = x2[i]
-        y1[x1[i]] = at + 1
-    start = 0
-    for row in range(rows):
-        stop = y1[row]
-        if stop > start:
-SUM
-        start = stop
+        group, row = i64(x2[i]), i64(x1[i])
+        for c in range(cols):
+            y0[row * cols + c] = y0[row * cols + c] + y2[group * cols + c]
     return 0
 """
 
-
-def _with_sum(source: str, number: str, item: str, store: str, indent: str = "") -> str:
-    steps = [f"r{n} = r{n} + ITEM(first + {n})" for n in range(8)]
-    text = _SUM.replace("LANES", f"\n{' ' * 16}".join(f"r{n} = ITEM(start + {n + 1})" for n in range(8)))
-    text = text.replace("STEPS", f"\n{' ' * 20}".join(steps)).replace("STORE", store)
-    for place in ("start", "k", *(f"start + {n + 1}" for n in range(8)), *(f"first + {n}" for n in range(8))):
-        text = text.replace(f"ITEM({place})", item.replace("PLACE", place))
-    text = "\n".join(indent + line if line else line for line in text.rstrip().splitlines())
-    return source.replace("SUM", text).replace("FLOAT", number).replace("MOST", str(HALVED))
+_COMBINED = {"add": "total + row", "mul": "total * row", "max": "select(row > total, row, total)",
+             "min": "select(row < total, row, total)"}
+_OF_COMPLEX = {"add": "complex_add(total, row)", "mul": "complex_mul(total, row)"}
+_PLAIN: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "add": np.add, "mul": np.multiply, "max": lambda a, b: np.where(b > a, b, a), "min": lambda a, b: np.where(b < a, b, a)}
+_CODES = {np.dtype(name): name[0] + str(int(name[1:]) * 8)
+          for name in ("f4", "f8", "c8", "c16", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")}
 
 
-_DIVIDED = """value = 0.0 + total
-            if kind != 0:
-                value = value / divisor
-            y0[group * cols + c] = {}(value)"""
-_NUMBERS = {np.dtype("f4"): "f32", np.dtype("f8"): "f64"}
-_SUMS = {dtype: HostCode("gathered_sums", (name, "i64", "i64", name), _with_sum(
-    _GATHERED, "f64", "f64(x0[x1[PLACE] * cols + c])", _DIVIDED.format(name))) for dtype, name in _NUMBERS.items()}
-_SPREADS = {dtype: HostCode("spread_sums", (name, "i64", "i64", name, "i64", "i64", "i64", name), _with_sum(
-    _SPREAD, name, "y4[y2[PLACE] * cols + c]", f"y0[row * cols + c] = {name}(0) + total", "    "))
-    for dtype, name in _NUMBERS.items()}
+@functools.cache
+def _sorted_code(combine: str, code: str, index: str) -> HostCode:
+    first = "select(total == total, total, least)" if combine in ("max", "min") else "total"
+    text = _SORTED.replace("COMBINED", (_OF_COMPLEX if code[0] == "c" else _COMBINED)[combine]).replace("FIRST", first)
+    return HostCode("sorted_groups", (code, index, code, code, "i64"), text.replace("CODE", code))
+
+
+_FLOATS = {np.dtype("f4"): "f32", np.dtype("f8"): "f64"}
+_SUMS = {dtype: HostCode("gathered_sums", (code, "i64", "i64", code, "f64"), _GATHERED.replace("CODE", code))
+         for dtype, code in _FLOATS.items()}
+_SPREADS = {dtype: HostCode("spread_sums", (code, "i64", "i64", code, "i64", code), _SPREAD.replace("CODE", code))
+            for dtype, code in _FLOATS.items()}
 _DIVISIONS = {"": 0, "Mean": 1, "SqrtN": 2}
+
+
+def combined_in_order(combine: str, rows: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """`combine` (add, mul, max or min) over the runs of rows that begin at `starts`, one row after the other: [runs, ...]."""
+    counts = np.diff(starts, append=len(rows))
+    result = rows[starts]
+    for k in range(1, int(counts.max(initial=0))):
+        live = np.flatnonzero(counts > k)
+        result[live] = _PLAIN[combine](result[live], rows[starts[live] + k])
+    return result
+
+
+def sorted_groups(combine: str, data: np.ndarray, ids: np.ndarray, groups: int, empty: Any,
+                  least: Any = 0) -> tuple[np.ndarray, np.ndarray] | None:
+    """[groups, ...], what `combine` (add, mul, max or min) makes of the rows with each id, `empty` where there are none; and their
+    numbers.  `least`: what counts for NaN among several rows.  None where it is not compiled, and where the ids are no rising ones
+    below `groups`."""
+    if data.dtype not in _CODES or ids.dtype not in _CODES or not data.size:
+        return None
+    code = _sorted_code(combine, _CODES[data.dtype], _CODES[ids.dtype])
+    out, counts = np.empty((groups, *data.shape[1:]), data.dtype), np.zeros(groups, np.int64)
+    found = code(contiguous(data), contiguous(ids), np.array([empty, least], data.dtype), out, counts,
+                 sizes=(groups, data.size // len(data)), end=len(ids))
+    return (out, counts) if found == 0 else None
 
 
 def gathered_sums(kind: str, data: np.ndarray, indices: np.ndarray, ids: np.ndarray, groups: int) -> np.ndarray | None:
     """For each of so many groups the sum of the rows of `data` whose group is in `ids`, divided as `kind` says; None where it is
-    not compiled, and where NumPy does it, or says what is wrong."""
+    not compiled, and where NumPy says what is wrong."""
     code = _SUMS.get(data.dtype)
     if code is None or not len(ids) or data.ndim == 0:
         return None
     cols = data[0].size if len(data) else 0
     out = np.zeros((groups, *data.shape[1:]), data.dtype)
-    found = code(contiguous(data), _wide(indices), _wide(ids), out, sizes=(len(data), groups, cols, _DIVISIONS[kind]), end=len(ids))
+    found = code(contiguous(data), _wide(indices), _wide(ids), out, np.empty(cols),
+                 sizes=(len(data), groups, cols, _DIVISIONS[kind]), end=len(ids))
     return out if found == 0 else None
 
 
@@ -139,9 +169,8 @@ def spread_sums(kind: str, grad: np.ndarray, indices: np.ndarray, ids: np.ndarra
         return None
     cols, groups = grad[0].size if len(grad) else 0, len(grad)
     out = np.zeros((rows, *grad.shape[1:]), grad.dtype)
-    found = code(contiguous(grad), _wide(indices), _wide(ids), out, np.zeros(rows, np.int64), np.zeros(len(ids), np.int64),
-                 np.zeros(groups, np.int64), np.empty(groups * cols, grad.dtype),
-                 sizes=(rows, groups, cols, _DIVISIONS[kind]), end=len(ids))
+    found = code(contiguous(grad), _wide(indices), _wide(ids), out, np.zeros(groups, np.int64),
+                 np.empty(groups * cols, grad.dtype), sizes=(rows, groups, cols, _DIVISIONS[kind]), end=len(ids))
     return out if found == 0 else None
 
 

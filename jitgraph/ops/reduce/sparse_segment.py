@@ -13,8 +13,8 @@ from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import FLOATS, INDEX, REALS
 from jitgraph.ops.arrays.gather import check_indices
 from jitgraph.ops.arrays.shape import plain_sizes, shape
-from jitgraph.ops.reduce.segment import combine_at
-from jitgraph.ops.reduce.segment_loops import gathered_sums, spread_sums
+from jitgraph.ops.reduce.segment import segment_starts
+from jitgraph.ops.reduce.segment_loops import combined_in_order, gathered_sums, spread_sums
 
 _INPUTS = "data: T, indices: Tidx, segment_ids: Tsegmentids"
 _GROUPS = 1 << 24       # for so many memory is asked for before the ids are looked at
@@ -45,7 +45,9 @@ def _combined(kind: str, data: Any, indices: Any, segment_ids: Any, num_segments
         rows = int(num_segments)
     wide = np.float64 if data.dtype.kind == "f" else data.dtype
     result = np.zeros((rows, *data.shape[1:]), wide)
-    combine_at(np.add, result, segment_ids, data[indices].astype(wide))
+    starts = segment_starts(segment_ids)
+    if len(starts):
+        result[segment_ids[starts]] = 0 + combined_in_order("add", data[indices].astype(wide), starts)
     counts = np.bincount(segment_ids, minlength=rows).astype(np.float64)
     divisor = _weights(kind, counts).reshape(-1, *[1] * (data.ndim - 1))
     return (result / divisor if kind else result).astype(data.dtype)
@@ -60,7 +62,10 @@ def _distributed(kind: str, grad: Any, indices: Any, segment_ids: Any, rows: Any
     counts = np.bincount(segment_ids, minlength=grad.shape[0]).astype(np.float64)
     divisor = _weights(kind, counts).reshape(-1, *[1] * (grad.ndim - 1))
     result = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)
-    combine_at(np.add, result, indices, (grad / divisor).astype(grad.dtype)[segment_ids])
+    order = np.argsort(indices, kind="stable")
+    starts = segment_starts(indices[order])
+    if len(starts):
+        result[indices[order][starts]] += combined_in_order("add", (grad / divisor).astype(grad.dtype)[segment_ids[order]], starts)
     return result
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import FLOATS, NOT_DIFFERENTIABLE, NUMBERS, REALS, TypeSet, op
 from jitgraph.declare.samples import draw
@@ -151,15 +152,15 @@ def _product_shape(c: Any) -> Any:
 
 
 def _lower_product(b: Any, indices: Any, values: Any, shape: Any, dense: Any, adjoint_a: bool, adjoint_b: bool) -> Any:
-    if shape.constant is None or values.dtype.is_complex or indices.shape[0] is None:
+    if shape.constant is None or indices.shape[0] is None:
         return NotImplemented
-    count = indices.shape[0]
+    count, conj_of = indices.shape[0], prim.conj if values.dtype.is_complex else lambda v: v
     rows, columns = (b.reshape(b.slice(indices, [0, i], [count, 1], [1, 1]), (count,)) for i in (0, 1))
     outer = plain_sizes(shape.constant)[1 if adjoint_a else 0]
     if adjoint_a:
-        rows, columns = columns, rows
+        rows, columns, values = columns, rows, conj_of(values)
     if adjoint_b:
-        dense = b.transpose(dense, [1, 0])
+        dense = conj_of(b.transpose(dense, [1, 0]))
     parts = b.reshape(values, (count, 1)) * b.gather(dense, columns, 0)
     return b.scatter("add", (outer, dense.shape[1]), rows, parts)
 
@@ -248,7 +249,6 @@ def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return x / y
     if (y == 0).any():
         raise invalid("Integer division by zero")
-    from jitgraph.declare import prim
 
     return prim.trunc_div(x, y)
 

@@ -27,7 +27,6 @@ def string_join(inputs, separator):
     """The strings of several tensors, joined element by element."""
     between = separator.encode() if isinstance(separator, str) else separator
     arrays = np.broadcast_arrays(*[np.asarray(x, object) for x in inputs])
-    result = np.empty(arrays[0].shape, object)
-    for index in np.ndindex(result.shape):
-        result[index] = between.join(array[index] for array in arrays)
-    return result
+    result = np.empty(arrays[0].size, object)
+    result[:] = list(map(between.join, zip(*(array.reshape(-1).tolist() for array in arrays))))
+    return result.reshape(arrays[0].shape)

@@ -155,10 +155,24 @@ def _part_samples(rng, dtype):
             ([texts("\u00e9\U0001f600x".encode()), np.array([1], dtype), np.array([1], dtype)], {"unit": "UTF8_CHAR"})]
 
 
+def _same_part(strings: np.ndarray, start: int, count: int) -> np.ndarray | None:
+    """The same bytes of each string; None where one is too short, and for what counts from the end."""
+    texts = strings.reshape(-1).tolist()
+    if start < 0 or count < 0 or start and texts and min(map(len, texts)) < start:
+        return None
+    out = np.empty(strings.size, object)
+    out[:] = [text[start:start + count] for text in texts]
+    return out.reshape(strings.shape)
+
+
 @op(f"Substr(input: string, pos: T, len: T; {_UNITS}) -> output: string", T=TypeSet(dtypes.int32, dtypes.int64),
     shape=_substr_shape, host=True, samples=_part_samples)
 def _substr(input, pos, len, unit):
     """`len` bytes (or characters) of each string from `pos` on; negative positions count from the end."""
+    if unit == "BYTE" and np.size(pos) == np.size(len) == 1 and np.ndim(pos) <= np.ndim(input):
+        found = _same_part(input, int(np.ravel(pos)[0]), int(np.ravel(len)[0]))
+        if found is not None:
+            return found
     strings, positions, counts = np.broadcast_arrays(input, pos, len)
     out = np.empty(strings.size, object)
     for k, (text, start, count) in enumerate(zip(strings.reshape(-1).tolist(), positions.reshape(-1).tolist(),
