@@ -134,3 +134,35 @@ def test_it_cannot_be_fetched(tf):
     tf.cond(tf.constant(True), lambda: made.append(tf.constant(1.0)) or made[0], lambda: 0.0)
     with tf.Session() as found, pytest.raises(ValueError, match="not an element of this graph"):
         found.run(made[0])
+
+
+def test_what_layers_in_branches_collect(tf):
+    """Batch normalization, losses, regularizers and summaries made in branches, as programs take them from the collections."""
+    training, x = tf.placeholder(tf.bool, []), tf.placeholder(tf.float32, [8, 3])
+
+    def normalized(is_training):
+        return tf.layers.batch_normalization(x, training=is_training, momentum=0.5, name="norm", reuse=not is_training)
+
+    y = tf.cond(training, lambda: normalized(True), lambda: normalized(False))
+
+    def of_training():
+        tf.summary.scalar("mean", tf.reduce_mean(y))
+        tf.losses.absolute_difference(tf.zeros([8, 3]), y)
+        tf.get_variable("w", [3], initializer=tf.ones_initializer(), regularizer=lambda w: tf.reduce_sum(w) * 0.1)
+        return tf.constant(0.0)
+
+    tf.cond(training, of_training, lambda: 0.0)
+    with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
+        total = tf.losses.get_total_loss()
+    summaries, (gradient,) = tf.summary.merge_all(), tf.gradients(total, tf.get_collection("trainable_variables", "norm/beta"))
+    values = np.arange(24.0).reshape(8, 3)
+    with session(tf, "always") as found:
+        loss, grad, text = found.run([total, gradient, summaries], {training: True, x: values})
+        np.testing.assert_allclose(loss, np.abs(values - values.mean(0)).mean() / values.std(0)[0] + 0.3, rtol=1e-4)
+        np.testing.assert_allclose(grad, np.zeros(3), atol=1e-6)
+        assert len(tf.Summary.FromString(text).value) == 1
+        np.testing.assert_allclose(found.run("norm/moving_mean:0"), values.mean(0) / 2)
+        moved = (values - values.mean(0) / 2) / np.sqrt(0.5 + values.var(0) / 2 + 1e-3)
+        np.testing.assert_allclose(found.run(y, {training: False, x: values}), moved, rtol=1e-5, atol=1e-6)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Retval does not have value"):
+            found.run(summaries, {training: False, x: values})
