@@ -17,7 +17,7 @@ from jitgraph.graph.errors import AbortedError, CancelledError
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.stack import DefaultSession, default_session
-from jitgraph.graph.tensor import Tensor
+from jitgraph.graph.tensor import Tensor, take_stated_shapes
 from jitgraph.resources.session_handle_ops import forget
 
 from . import feed as feeding
@@ -154,6 +154,9 @@ class BaseSession:
             raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
         taken = Fetches(self._graph, fetches, self)
         fed = feeding.expand(self._graph, feed_dict) if feed_dict else {}
+        if any("_shape_val" in tensor.__dict__ for tensor in fed):
+            take_stated_shapes(self._graph)
+            self._forget_plans()
         plan = self._plan(taken.tensors, taken.targets, list(fed))
         if key is not None and all(type(t) is Tensor for t in feed_dict or ()):
             quick = (key, *(feed_dict or ()))

@@ -15,6 +15,7 @@ from jitgraph.graph.counting import uncounted
 from jitgraph.graph.function_graph import (
     LOOPS,
     FunctionGraph,
+    add_output,
     first_argument,
     is_implicit_read,
     is_state,
@@ -276,23 +277,13 @@ def expose(op: Operation) -> Tensor | None:
                 for function, record in zip(functions, records):
                     with function.as_default():
                         function.outputs.append(raw.Record([]) if record is None else record)
-                known.record = _add_output(op)
+                known.record = add_output(op, dtypes.variant, ())
     else:
         body = functions[1]
         record = record_of(body)
         if record is not None:
             known.record = accumulate(op, record)
     return known.record
-
-
-def _add_output(op: Operation) -> Tensor:
-    output = Tensor(op, len(op.outputs), dtypes.variant, ())
-    op.outputs.append(output)
-    op.attrs["Tout"] = [*op.attrs["Tout"], dtypes.variant]
-    if op.attrs.get("output_shapes"):
-        op.attrs["output_shapes"] = [*op.attrs["output_shapes"], ()]
-    note_change(op.graph)
-    return output
 
 
 def needed_operations(function: FunctionGraph) -> list[Operation]:

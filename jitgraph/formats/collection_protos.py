@@ -7,6 +7,7 @@ from typing import Any
 
 from jitgraph.app import logs
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.handing_out import element_in_branch
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
 from jitgraph.graph.tensor import Tensor
@@ -104,6 +105,16 @@ def _add_plain(collection: Any, kind: str, members: list, export_scope: str | No
         field.value.extend(members)
 
 
+def _element(graph: Any, name: str) -> Any:
+    try:
+        return graph.as_graph_element(name)
+    except KeyError as missing:
+        try:
+            return element_in_branch(graph, name)
+        except KeyError:
+            raise missing from None
+
+
 def any_message() -> Any:
     """The class of messages of any type, ``google.protobuf.Any``."""
     return vars(messages)["Any"]        # not messages.Any, which type checkers take for typing.Any
@@ -127,5 +138,5 @@ def restore_collection(graph: Any, key: str, collection: Any, import_scope: str,
             graph.add_to_collection(key, made[value])
         return
     for value in values:
-        member = graph.as_graph_element(prepend_name_scope(value, import_scope)) if kind == "node_list" else value
+        member = _element(graph, prepend_name_scope(value, import_scope)) if kind == "node_list" else value
         graph.add_to_collection(key, member)

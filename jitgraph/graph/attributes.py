@@ -53,6 +53,11 @@ def _expected(what: str, name: str, value: Any) -> TypeError:
     return TypeError(f"Expected {what} for argument '{name}' not {value!r}.")
 
 
+def _plain(value: Any) -> Any:
+    """The number in an array of one element, which stands for it, whatever NumPy says of that now."""
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+
+
 def _bool(value: Any, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
         raise _expected("bool", name, value)
@@ -63,7 +68,7 @@ def _int(value: Any, name: str) -> int:
     if isinstance(value, (str, bytes)):
         raise _expected("int", name, value)
     try:
-        return int(value)
+        return int(_plain(value))
     except (TypeError, ValueError):
         raise _expected("int", name, value) from None
 
@@ -72,7 +77,7 @@ def _float(value: Any, name: str) -> float:
     if isinstance(value, (str, bytes)):
         raise _expected("float", name, value)
     try:
-        return single(value)
+        return single(_plain(value))
     except (TypeError, ValueError):
         raise _expected("float", name, value) from None
 

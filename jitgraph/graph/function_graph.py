@@ -99,6 +99,8 @@ class FunctionGraph(Graph):
         self.measured: list[Tensor] = []
         self.exported_name: str | None = None           # see jitgraph.graph.protos.function_names
         self._aliases: dict[Tensor, Tensor] = {}
+        self.choice: Operation | None = None            # of which it is a branch
+        self.handed_out: dict[Any, Tensor] = {}         # see jitgraph.graph.handing_out
         self._ids = Ids(outer._ids.shapes)
         self._entered: set[Tensor] | None = None    # what was captured, if that counts, see count_inline
         self._only_read: set[Tensor] = set()        # variables captured for a read alone: they do not count yet
@@ -172,6 +174,7 @@ class FunctionGraph(Graph):
 
         Raises ValueError if it belongs to no graph around this one.
         """
+        tensor = self._handed_out(tensor)
         if tensor.op.graph is self:
             return tensor
         self._take_whole(tensor)
@@ -228,6 +231,12 @@ class FunctionGraph(Graph):
         self.sources[node.outputs[0]] = outer
         return node.outputs[0]
 
+    def hand_out(self, item: Any, graph: Graph) -> Any:
+        """What stands in `graph` for a tensor or an operation of this one, see ``jitgraph.graph.handing_out``."""
+        from jitgraph.graph.handing_out import handed_out
+
+        return handed_out(item, graph)
+
     def take_inputs(self, function: FunctionGraph, tensors: list[Tensor]) -> dict[Tensor, Tensor]:
         """Gives this graph the inputs of `function`, for a call of it with `tensors`; returns {its input: ours}.
 
@@ -277,7 +286,7 @@ class FunctionGraph(Graph):
 
     def _control_ops(self, control_inputs: Any) -> list[Operation]:
         inside = []
-        for item in control_inputs:
+        for item in map(self._handed_out, control_inputs):
             if hasattr(item, "_as_graph_element") and not isinstance(item, (Operation, Tensor)):
                 item = item._as_graph_element()
             if self._local(item) is not None:
@@ -369,6 +378,17 @@ def inputs_by_value(op: Operation) -> list[int]:
     """The inputs of an operation with functions whose values it is given; the others stand for variables."""
     functions, offset = bodies(op), first_argument(op)
     return [k for k in range(len(op.inputs)) if k < offset or not is_state(functions[0].inputs[k - offset])]
+
+
+def add_output(op: Operation, dtype: Any, shape: Any) -> Tensor:
+    """One more output of an operation that calls functions, which have one more result."""
+    output = Tensor(op, len(op.outputs), dtype, shape)
+    op.outputs.append(output)
+    op.attrs["Tout"] = [*op.attrs["Tout"], dtype]
+    if op.attrs.get("output_shapes"):
+        op.attrs["output_shapes"] = [*op.attrs["output_shapes"], shape]
+    note_change(op.graph)
+    return output
 
 
 def note_change(graph: Graph) -> None:

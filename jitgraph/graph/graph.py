@@ -166,12 +166,21 @@ class Graph:
 
     def capture(self, tensor: Tensor) -> Tensor:
         """What stands here for a tensor of another graph.  Graphs of functions override it; others raise ValueError."""
+        found = self._handed_out(tensor)
+        if found is not tensor:
+            return found if found.op.graph is self else self.capture(found)
         if tensor.op.graph.building_function:
             raise ValueError(f"Tensor {tensor} was made inside a branch of tf.cond or a function of tf.while_loop and has "
                              "no value outside of it: return it from that function. (The initial value of a variable "
                              "that is made in there must be a function: tf.Variable(lambda: ...).)")
         raise ValueError(f"Tensor {tensor} must be from the same graph as the default graph: it belongs to another "
                          "tf.Graph. Build both sides inside one `with graph.as_default()` block.")
+
+    def _handed_out(self, item: Any) -> Any:
+        """What stands here, or at least further out, for a tensor or an operation of a branch in this graph."""
+        if not getattr(getattr(item, "graph", None), "building_function", False) or item.graph is self:
+            return item
+        return item.graph.hand_out(item, self)
 
     # -- scopes ----------------------------------------------------------------------------------------------------
 
@@ -201,7 +210,7 @@ class Graph:
 
     def _control_ops(self, control_inputs: Iterable) -> list[Operation]:
         ops: dict[Operation, None] = {}
-        for item in control_inputs:
+        for item in map(self._handed_out, control_inputs):
             if not isinstance(item, (Operation, Tensor)) and not hasattr(item, "_as_graph_element"):
                 item = getattr(item, "op", item)        # IndexedSlices and the like
             item = self.as_graph_element(self._local(item))

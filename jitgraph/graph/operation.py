@@ -119,6 +119,9 @@ class Operation:
         """The outputs as a tuple."""
         return tuple(self.outputs)
 
+    _inputs = property(lambda self: self.inputs)        # as libraries know them
+    _outputs = property(lambda self: self.outputs)
+
     @property
     def _output_types(self) -> list:
         return [t.dtype for t in self.outputs]

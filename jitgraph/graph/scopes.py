@@ -25,10 +25,12 @@ def graph_of(values: Any, default: Any = None) -> Graph:
         graph = value.graph if isinstance(value, (Tensor, Operation)) else getattr(value, "graph", None)
         if graph is None or not hasattr(graph, "_nodes_by_id"):
             continue
+        if graph.building_function:
+            if isinstance(value, Tensor):
+                current.capture(value)          # which raises if it was made in a function that is complete, but no branch
+            graph = current
         if found is None:
             found, owner = graph, value
-            if graph.building_function and isinstance(value, Tensor):
-                current.capture(value)          # which raises: it was made in a function that is complete
         elif graph is not found:
             raise ValueError(f"{value} must be from the same graph as {owner}.")
     return current if found is None else found

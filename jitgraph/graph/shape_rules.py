@@ -225,6 +225,8 @@ def axis_in(axis: Any, rank: int) -> int:
 
 def reduced(c: Any) -> Shape:
     """Reduction of input 0 over the axes in input 1; attribute ``keep_dims`` keeps them with size 1."""
+    if not c.running:               # kernels take axes of any rank
+        with_rank_at_most(c.shapes[1], 1, "the axes")
     return reduce_shape(c.shapes[0], c.constant(1), c.attrs["keep_dims"], c.shapes[1])
 
 

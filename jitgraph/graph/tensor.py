@@ -25,6 +25,17 @@ def _merge_for_set_shape(tensor: Tensor, shape: Any) -> Any:
     return shapes.merge(known, shape)
 
 
+def take_stated_shapes(graph: Graph) -> None:
+    """Makes the shapes that a program has put into ``tensor.__dict__["_shape_val"]`` the static ones.
+
+    So do the scripts of the Frechet Inception distance, to feed batches to a network whose file says 1.
+    """
+    for op in graph._nodes_by_id:
+        for tensor in op.outputs:
+            if "_shape_val" in tensor.__dict__:
+                tensor._shape_val = tensor.__dict__.pop("_shape_val")
+
+
 class TensorLike:
     """Base of what stands for a tensor: ``isinstance(x, ops._TensorLike)``."""
 
@@ -115,6 +126,16 @@ class Tensor(TensorLike):
         if merged != self._shape:
             self._shape = merged
             self.op.graph.mutations += 1
+
+    @property
+    def _shape_val(self) -> shapes.TensorShape:
+        """The static shape, which programs set to what it is not in a graph file that was written for one image."""
+        return self.shape
+
+    @_shape_val.setter
+    def _shape_val(self, shape: Any) -> None:
+        self._shape = shapes.raw_shape(shape)
+        self.op.graph.mutations += 1
 
     def _as_tf_output(self) -> Tensor:
         """What functions of TensorFlow's inside take for a tensor."""

@@ -65,14 +65,6 @@ def test_wrong_arguments(tf, make, kind, text):
         make(tf, tf.constant(1.0))
 
 
-def test_what_a_branch_makes_has_no_value_outside(tf):
-    kept = []
-    x = tf.constant(1.0)
-    tf.cond(x > 0, lambda: kept.append(x * 2.0) or kept[0], lambda: x)
-    with pytest.raises(ValueError, match="return it from that function"):
-        kept[0] + 1.0
-
-
 def test_only_the_taken_branch_has_effects(tf, run):
     v, w = tf.Variable(0), tf.Variable(0)
     p = tf.placeholder(tf.bool, [])

@@ -204,3 +204,11 @@ def test_each_thread_has_its_own_name_and_variable_scope(tf):
         thread.join()
         found.append(tf.constant(1, name="c").name)
     assert found == ["t/v:0", "t/c:0", "main/c:0"]
+
+
+def test_inputs_and_outputs_as_libraries_know_them(tf):
+    """Gradients that save memory take ``_outputs`` of operations that the graph editor copied."""
+    x = tf.placeholder(tf.float32)
+    y = tf.multiply(x, 2.0)
+    assert y.op._outputs == [y]
+    assert y.op._inputs[0] is x

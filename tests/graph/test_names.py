@@ -56,3 +56,9 @@ def test_a_scope_is_left_after_an_error(tf):
     with pytest.raises(RuntimeError, match="in the block"), tf.name_scope("a"):
         raise RuntimeError("in the block")
     assert tf.constant(1, name="k").name == "k:0"
+
+
+def test_a_product_with_a_sparse_matrix_stands_in_its_scope(tf):
+    sparse, dense = tf.SparseTensor([[0, 1]], [1.0], [2, 3]), tf.ones([3, 2])
+    assert tf.sparse_tensor_dense_matmul(sparse, dense).name == "SparseTensorDenseMatMul/SparseTensorDenseMatMul:0"
+    assert tf.sparse.matmul(sparse, dense, name="product").name == "product/SparseTensorDenseMatMul:0"

@@ -84,3 +84,44 @@ def test_nan_counts_in_a_segment_of_one_row_only(tf, name, wanted):
     with tf.Session() as session:
         for _ in range(2):
             np.testing.assert_array_equal(session.run(getattr(tf, f"segment_{name}")(rows, [0, 0, 1, 2])), expected)
+
+
+@pytest.mark.parametrize("name", ["reduce_sum", "reduce_max", "reduce_mean", "reduce_prod", "reduce_logsumexp", "count_nonzero"])
+def test_axes_of_a_reduction_are_a_vector(tf, name):
+    reduce, x, unknown = getattr(tf, name), tf.ones([4, 3]), tf.placeholder(tf.float32)
+    for value, axes in ((x, [[0], [1]]), (x, np.array([[0, 1]])), (unknown, [[0]]), (x, tf.placeholder(tf.int32, [None, None]))):
+        with pytest.raises(ValueError, match="Shape must be at most rank 1 but is rank 2"):
+            reduce(value, axes)
+    axes = tf.placeholder(tf.int32)             # in a run TensorFlow takes them
+    with tf.Session() as session:
+        assert session.run(reduce(x, axes), {axes: [[0], [1]]}).shape == ()
+
+
+@pytest.mark.parametrize("make, value", [
+    (lambda tf, x, a: tf.reverse(x, a), 0),
+    (lambda tf, x, a: tf.reverse(x, a), [[0]]),
+    (lambda tf, x, a: tf.transpose(x, a), [[1, 0]]),
+    (lambda tf, x, a: tf.slice(x, a, [1, 1]), [[0, 0]]),
+    (lambda tf, x, a: tf.slice(x, [1, 1], a), [[0, 0]]),
+    (lambda tf, x, a: tf.roll(x, a, [0]), [[1]]),
+    (lambda tf, x, a: tf.roll(x, 1, a), [[0]]),
+    (lambda tf, x, a: tf.roll(x, [1, 2], a), [0])])
+@pytest.mark.parametrize("jit", ["off", "always"])
+def test_what_names_axes_has_the_rank_it_should(tf, make, value, jit):
+    x, fed = tf.ones([4, 3]), tf.placeholder(tf.int32)
+    with pytest.raises(ValueError, match="but is rank|must be equal"):
+        make(tf, x, value)
+    later = make(tf, x, fed)
+    with tf.Session(jit=jit) as session, pytest.raises(tf.errors.InvalidArgumentError):
+        session.run(later, {fed: value})
+
+
+def test_an_array_of_one_element_is_a_number(tf):
+    """As NumPy before 2 had it, and TensorFlow 1.15 with it."""
+    for value in (tf.ones([4, 3]), tf.placeholder(tf.float32)):
+        assert len(tf.unstack(value, num=np.array([4]))) == 4
+    y = tf.nn.leaky_relu(tf.constant([-2.0]), alpha=np.array([0.5]))
+    with tf.Session() as session:
+        assert session.run(y).tolist() == [-1.0]
+    with pytest.raises(TypeError, match="Expected int for argument 'num'"):
+        tf.unstack(tf.placeholder(tf.float32), num=np.array([4, 4]))

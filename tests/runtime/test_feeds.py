@@ -145,3 +145,28 @@ def test_a_callable_takes_sparse_tensors(tf):
             call(tf.SparseTensorValue([[0, 1]], [2], [1, 3]))
         slices = tf.IndexedSlices(tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int32, [None]))
         assert session.make_callable(tf.convert_to_tensor(slices.values), [slices])(([1.0, 2.0], [0, 3])).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("state", [lambda tensor, shape: setattr(tensor, "_shape_val", shape),
+                                   lambda tensor, shape: tensor.__dict__.update(_shape_val=shape)])
+def test_a_graph_written_for_one_image_takes_batches(tf, state):
+    """As the scripts of the Frechet Inception distance make it."""
+    with tf.Graph().as_default() as written:
+        image = tf.placeholder(tf.float32, [4, 4, 3], name="image")
+        filters = tf.constant(np.arange(6, dtype=np.float32).reshape(1, 1, 3, 2))
+        maps = tf.nn.conv2d(tf.expand_dims(image, 0, name="images"), filters, [1, 1, 1, 1], "SAME")
+        tf.reshape(tf.nn.avg_pool(maps, [1, 4, 4, 1], [1, 1, 1, 1], "VALID"), [-1, 2], name="features")
+    x = np.random.RandomState(0).rand(5, 4, 4, 3)
+    tf.import_graph_def(written.as_graph_def(), name="net")
+    with tf.Session() as session:
+        one = session.run("net/features:0", {"net/images:0": x[:1]})        # a plan for what the file says
+        with pytest.raises(ValueError, match="Cannot feed value of shape"):
+            session.run("net/features:0", {"net/images:0": x})
+        for op in tf.get_default_graph().get_operations():
+            for tensor in op.outputs:
+                sizes = tensor.shape.as_list()
+                state(tensor, tf.TensorShape([None if k == 0 and size == 1 else size for k, size in enumerate(sizes)]))
+        features = session.run("net/features:0", {"net/images:0": x})
+        np.testing.assert_allclose(features, x.mean((1, 2)) @ np.arange(6).reshape(3, 2), rtol=1e-5)
+        np.testing.assert_allclose(session.run("net/features:0", {"net/image:0": x[0]}), one, rtol=1e-6)
+        assert tf.get_default_graph().get_tensor_by_name("net/images:0").shape.as_list() == [None, 4, 4, 3]

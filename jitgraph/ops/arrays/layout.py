@@ -50,6 +50,8 @@ def _permutation_of_run(perm: Any, rank: int) -> list[int]:
 
 def _transposed(c: Any) -> Any:
     value, perm = c.shapes[0], c.constant(1)
+    if value is not None or c.running:
+        shape_rules.with_rank(c.shapes[1], 1, "perm")
     if not shape_rules.known(perm):
         length = c.shapes[1][0] if c.shapes[1] else None
         count = length if value is None else len(value)
@@ -162,6 +164,7 @@ def _axes(axis: Any, rank: int) -> list[int]:
 
 
 def _reversed(c: Any) -> Any:
+    shape_rules.with_rank(c.shapes[1], 1, "axis")
     axis = c.constant(1)
     if c.shapes[0] is not None and shape_rules.known(axis):
         _axes(axis, len(c.shapes[0]))

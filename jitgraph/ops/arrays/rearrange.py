@@ -53,8 +53,14 @@ def _roll_samples(rng: Any, dtype: Any) -> list:
             [x[:0], np.int32(1), np.int32(0)], [x, np.int32(0), np.int32(-1)]]
 
 
-@op("Roll(input: T, shift: Tshift, axis: Taxis) -> output: T", Tshift=INDICES, Taxis=INDICES,
-    shape=shape_rules.same_as_input, lower=_lower_roll, samples=_roll_samples)
+def _rolled(c: Any) -> Any:
+    shift, axis = (shape_rules.with_rank_at_most(c.shapes[k], 1, what) for k, what in ((1, "shift"), (2, "axis")))
+    shape_rules.merge(shift, axis)
+    return c.shapes[0]
+
+
+@op("Roll(input: T, shift: Tshift, axis: Taxis) -> output: T", Tshift=INDICES, Taxis=INDICES, shape=_rolled,
+    lower=_lower_roll, samples=_roll_samples)
 def roll(input, shift, axis):
     """The elements moved by `shift` along `axis` (numbers or vectors); what falls off one end returns at the other."""
     shifts = _shifts(shift, axis, input.ndim)

@@ -44,6 +44,8 @@ def _slice_sizes(size: Any, begin: list, sizes: list) -> list:
 
 def _slice_shape(c: Any) -> Any:
     size, begin, sizes = c.shapes[0], c.constant(1), c.constant(2)
+    for k, what in ((1, "begin"), (2, "size")):
+        shape_rules.with_rank(c.shapes[k], 1, what)
     if size is None:
         length = next((s[0] for s in c.shapes[1:3] if s is not None and s[0] is not None), None)
         if length is None:

@@ -352,9 +352,9 @@ def sparse_tensor_dense_matmul(sp_a: Any, b: Any, adjoint_a: bool = False, adjoi
                                name: str | None = None) -> Tensor:
     """The product of a sparse matrix and a dense one, either of them transposed and conjugated first if asked for."""
     sp_a = as_sparse(sp_a)
-    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]) as scope:
+    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]):
         b = convert_to_tensor(b, name="b")
-        return raw.SparseTensorDenseMatMul(*_parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b, name=scope)
+        return raw.SparseTensorDenseMatMul(*_parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
 
 
 def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:

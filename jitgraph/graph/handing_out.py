@@ -1,0 +1,96 @@
+"""What stands in a branch of ``tf.cond`` and is used outside of it.
+
+TensorFlow 1 makes the nodes of a branch in the graph around it, so programs use them there: they collect the updates of
+moving averages that a layer made in a branch, and wait for them all.  Here a branch is a function, and what is used outside
+becomes one more result of the choice.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jitgraph.graph import dtypes
+from jitgraph.graph.calls import bodies
+from jitgraph.graph.control import BRANCHING
+from jitgraph.graph.counting import uncounted
+from jitgraph.graph.function_graph import FunctionGraph, add_output
+from jitgraph.graph.lookup import as_graph_element
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.registry import lookup
+from jitgraph.graph.tensor import Tensor
+
+
+def handed_out(item: Any, graph: Any) -> Any:
+    """What stands in `graph` for a tensor or an operation of a branch in it; the item itself if it is not of a branch, or of
+    one that is not complete.
+
+    A tensor is an error, InvalidArgumentError, to who uses it while another branch is taken; what waits for an operation
+    then does not wait for it.
+    """
+    around = [graph]
+    while isinstance(around[-1], FunctionGraph):
+        around.append(around[-1].outer_graph)
+    while isinstance(item, (Tensor, Operation)) and not any(item.graph is one for one in around):
+        inside = item.graph
+        if not isinstance(inside, FunctionGraph) or _choice(inside) is None:
+            break
+        with uncounted([inside]):
+            found = inside.handed_out.get(item)
+            if found is None:
+                found = inside.handed_out[item] = _one_more_result(inside, item)
+        item = found.op if isinstance(item, Operation) else found
+    return item
+
+
+def element_in_branch(graph: Any, name: str) -> Any:
+    """The tensor or operation called `name` in a branch in `graph`, where TensorFlow 1 has it in the graph itself.
+
+    Raises KeyError if there is none.
+    """
+    for op in graph._nodes_by_id:
+        for branch in bodies(op) if op.type in BRANCHING else ():
+            try:
+                return as_graph_element(branch, name)
+            except KeyError:
+                pass
+            try:
+                return element_in_branch(branch, name)
+            except KeyError:
+                pass
+    raise KeyError(name)
+
+
+def _choice(branch: FunctionGraph) -> Operation | None:
+    """The operation that chooses between `branch` and others; None if it is no branch, or not complete."""
+    if branch.choice is None:
+        found = (op for op in branch.outer_graph._nodes_by_id if op.type in BRANCHING and any(b is branch for b in bodies(op)))
+        branch.choice = next(found, None)
+    return branch.choice
+
+
+def _one_more_result(inside: FunctionGraph, item: Any) -> Tensor:
+    choice = inside.choice
+    assert choice is not None
+    op = item if isinstance(item, Operation) else item.op
+    scope = op.name + "/"                 # names that a program asks for stay free
+    for branch in bodies(choice):
+        with branch.as_default(), branch.name_scope(scope):
+            if isinstance(item, Operation):
+                result = lookup("Const").builder(value=np.array(branch is inside), dtype=dtypes.bool_)
+                if branch is inside:
+                    result = lookup("Identity").builder(result)
+                    result.op._add_control_inputs([item])
+            elif branch is inside:
+                result = lookup("Identity").builder(item)
+            else:
+                result = lookup("Absent").builder(
+                    dtype=item.dtype.base_dtype, shape=item._shape,
+                    message=f"Retval does not have value: {item.name} lies in a branch that was not taken")
+        branch.outputs.append(result)
+    made = add_output(choice, bodies(choice)[0].outputs[-1].dtype.base_dtype, () if item is op else item._shape)
+    if isinstance(item, Tensor):
+        return made
+    with choice.graph.as_default(), choice.graph.name_scope(scope), choice.graph.control_dependencies(None):
+        done: Tensor = lookup("Identity").builder(made, name="done")
+    return done
