@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import errors, shapes
+from jitgraph.resources.condition import Condition
 from jitgraph.resources.queue_rows import Row, Tuples, rows_of
 
 Wait = Callable[[threading.Condition, Callable[[], bool]], None]
@@ -69,7 +70,7 @@ class Queue:
         self.name, self.types, self.shapes = name, list(types), shapes
         self.capacity = UNLIMITED if capacity < 0 else capacity
         self._lock = threading.RLock()
-        self.condition = threading.Condition(self._lock)
+        self.condition = Condition(self._lock)
         self.closed = False
         self._few = self.capacity // 2      # so few elements that threads that rest are woken
         self._rest = False                  # whether there are any: they have been served, and do not know it yet

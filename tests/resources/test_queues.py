@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from jitgraph.resources.condition import Condition
 from jitgraph.resources.queue_host import patiently
 
 
@@ -371,3 +372,29 @@ def test_threads_that_only_fill_queues_are_told_late_of_room(tf, monkeypatch):
         begun = time.monotonic()
         taken += [session.run(dequeue) for _ in range(35)]
         assert taken == list(range(40)) and time.monotonic() - begun < 50 and thread.result() is None
+
+
+def test_an_interrupt_leaves_no_lock_behind():
+    condition = Condition()
+    left = 0
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for _ in range(200):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0005)
+                while True:
+                    with condition:
+                        pass
+            except KeyboardInterrupt:
+                pass
+            if condition._is_owned():
+                left += 1
+                condition.release()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not left
