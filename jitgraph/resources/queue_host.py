@@ -324,12 +324,13 @@ class ShuffleQueue(Queue):
         return len(self._rows) - (0 if self.closed else self.minimum)
 
     def _take(self, count: int) -> list:
-        rows, found = self._rows, []
+        rows, found, left = self._rows, [], len(self._rows)
         for word in self._random.some(count):
-            index = word % len(rows)
+            index = word % left
+            left -= 1
             found.append(rows[index])
-            rows[index] = rows[-1]
-            rows.pop()
+            rows[index] = rows[left]
+        del rows[left:]
         return found
 
     def _put_back(self, rows: Any) -> None:

@@ -6,7 +6,7 @@ from collections import deque
 from typing import Any
 
 
-class _Sign(weakref.ref):
+class _Sign(weakref.ref[Any]):
     """A weak reference that knows what is to be used again."""
 
     __slots__ = ("what",)
