@@ -242,7 +242,9 @@ class Frame:
             for variable in self.binding.compiled.writes:
                 variable.initialized = True
         self.fresh = False
-        return [self._read(kind, where, feeds) for kind, where in self.readers]
+        arrays = self.arrays
+        return [arrays[where].copy() if kind == "copy" else arrays[where] if kind == "given" else self._read(kind, where, feeds)
+                for kind, where in self.readers]
 
     def _step(self, stretch: Stretch, block: Block | None) -> None:
         if block is None:

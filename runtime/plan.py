@@ -345,7 +345,8 @@ class Segment:
 
     def _given(self, values: Sequence[Sequence[Any]], pins: Sequence[np.ndarray]) -> tuple[list[Any], tuple[Any, ...]]:
         """(the arrays that a later segment is given, the key of the binding for them)"""
-        arrays = [_contiguous(values[d][k]) for d, k in self.picks]
+        # an array that a segment gives is one that kernels can read, if they are to
+        arrays = [a if type(a := values[d][k]) is np.ndarray else _array(a) for d, k in self.picks]
         shapes = tuple([a.shape for a in arrays])
         if pins or self.plan.open_variables:
             return arrays, (shapes, tuple(map(measured, pins)), self._variable_shapes())
@@ -462,5 +463,5 @@ def _constants(program: Program) -> dict[Tensor, Any]:
     return found
 
 
-def _contiguous(array: Any) -> Any:
-    return array if isinstance(array, Elsewhere) else np.asarray(array, order="C")
+def _array(value: Any) -> Any:
+    return value if isinstance(value, Elsewhere) else np.asarray(value, order="C")
