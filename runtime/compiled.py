@@ -1,6 +1,7 @@
 """A compiled program with its kernels loaded, before its sizes are known."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 from jitgraph.compiler import show, sizes
 from jitgraph.compiler.emit.bind import Numbers, compile_guards
 from jitgraph.compiler.kernel import Kernel
+from jitgraph.compiler.order import seen_through
 from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep, Slot, temp_bytes
 from jitgraph.compiler.primitives.memory import READ, WRITE
 from jitgraph.compiler.program import Program
@@ -24,6 +26,7 @@ from .memory import Arenas, Arrangements, address_of
 
 if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
+    from jitgraph.graph.tensor import Tensor
 
     from .cuda.launch import Launch
     from .state import State
@@ -35,10 +38,12 @@ Stretch = tuple[Any, ...]       # (first row, number of rows), (host step, views
 class Compiled:
     """A program with its kernels loaded: makes a Binding for every set of sizes that its guards admit.
 
-    `tell`: see `Library.addresses`."""
+    `tell`: see `Library.addresses`; `numbers`: the number that each feed it looks at has among what a run is given, where that
+    is not that of all feeds in their order.  `results`: the tensors that a run gives, in order."""
 
-    def __init__(self, program: Program, state: State, tell: Tell | None = None) -> None:
+    def __init__(self, program: Program, state: State, tell: Tell | None = None, numbers: dict[Tensor, int] | None = None) -> None:
         self.program, self.state = program, state
+        self.given = {t: n for n, t in enumerate(program.feeds)} if numbers is None else numbers
         self.bound = 0              # how often
         layout = program.layout
         self.numbers = Numbers()
@@ -51,7 +56,7 @@ class Compiled:
         self._stretch()
         self._find_rows()
         self.valid = compile_guards(program.space)
-        self.match = _matcher(program)
+        self.match = _matcher(program, program.feeds if numbers is None else looked_at(program))
         self._find_variables()
         self._find_slots()
         self.arenas = Arenas()
@@ -115,7 +120,7 @@ class Compiled:
         """`temps`: the slots of temporaries; `kept`: of what stays from run to run; `feeds`: (number, slot, dtype, whether kernels
         can read it) of feeds that have one; `outputs`: (slot, dtype) of what kernels write for the caller; `readers`: how each
         result is read out, see `Frame._read`; `first_arrays`, `first_slots`: what a frame begins with in its slots."""
-        slots, feeds = self.program.layout.slots, {t: n for n, t in enumerate(self.program.feeds)}
+        slots, feeds = self.program.layout.slots, self.given
         host = self.seen.union(*(step[1] for step in self.program.layout.steps if isinstance(step, tuple)))
         self.temps = [k for k, s in enumerate(slots) if s.kind == "temp" and k in host]     # others are on devices alone
         self.kept = [k for k, s in enumerate(slots) if s.kind == "kept"]
@@ -125,10 +130,12 @@ class Compiled:
         self.feeds: list[tuple[int, int, np.dtype, bool]] = [
             (number, k, np.dtype(slots[k].dtype.as_numpy_dtype), slots[k].dtype.name in self.program.target.elements)
             for tensor, number in feeds.items() if (k := slot_of.get(tensor)) is not None]
-        handed_on = set(self.program.live)
+        handed_on, found = set(self.program.live), self.program.layout.results
+        # what a segment was given itself, the next one takes from where it was
+        self.results = [tensor for tensor in found if not (self.program.rest and tensor in self.program.feeds)]
         self.readers = [(("passed" if tensor in handed_on else "feed"), feeds[tensor if tensor in feeds else slots[slot].key])
                         if slots[slot].kind == "feed" else ("copy" if slots[slot].kind in ("const", "size") else "given", slot)
-                        for tensor, (slot, _) in self.program.layout.results.items()]
+                        for tensor, slot in ((tensor, found[tensor][0]) for tensor in self.results)]
         self.first_arrays = [self.consts.get(k) for k in range(len(slots))]
         self.first_slots = np.zeros(len(slots) + 1, np.int64)
         for k, array in self.consts.items():
@@ -168,6 +175,7 @@ class Compiled:
         if rows > start:
             self.stretches.append((start, rows - start))
         self.arguments = len(index)
+        self.touched = set(index)           # slots of which kernels of the host know where they lie
         self.index = np.array([*index, 0], np.int64)
 
     def _find_rows(self) -> None:
@@ -208,7 +216,7 @@ def _is_whole(slot: Slot, shape: sizes.Shape, strides: list[sizes.Dim], offset: 
     return sizes.same(offset, 0) and sizes.same_shape(shape, slot.shape) and is_contiguous(shape, strides)
 
 
-def _picked(places: tuple[int, ...]) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+def _picked(places: tuple[int, ...]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """A function of a tuple that gives the tuple of what is at these places."""
     if len(places) > 1:
         return itemgetter(*places)
@@ -229,24 +237,43 @@ class _Shapes:
         return [found[k] for k in self.which]
 
 
-def _matcher(program: Program) -> Callable[[Sequence[tuple[int, ...]]], list[int] | None]:
-    """A function of the feed shapes, and what `measured` gives for sized tensors, that gives the symbols' values, or None
-    where they do not fit."""
-    expected = [program.infos[t].shape for t in program.feeds] + [measured(program.infos[t].value) for t in program.sized]
+def looked_at(program: Program) -> list[Tensor]:
+    """The feeds that a program uses itself; others are there for a later segment alone."""
+    if not program.rest:
+        return list(program.feeds)
+    used = {t for op in program.ops for k in op.inputs for t in (k, seen_through(k))}.union(program.pins)
+    return [t for t in program.feeds if t in used]
 
-    def match(shapes: Sequence[tuple[int, ...]]) -> list[int] | None:
-        found: dict[str, int] = {}
-        for want, have in zip(expected, shapes):
-            if len(want) != len(have):
-                return None
-            for w, h in zip(want, have):
-                if isinstance(w, sizes.Size):
-                    name = w.terms[0][0][0][1]
-                    if found.setdefault(name, h) != h:
-                        return None
-                elif w != h:
-                    return None
-        return [found[s] for s in program.space.symbols]
+
+def _matcher(program: Program, used: Iterable[Tensor]) -> Callable[[Sequence[tuple[int, ...]]], tuple[int, ...] | None]:
+    """A function of the shapes of all feeds, and what `measured` gives for sized tensors, that gives the symbols' values, or None
+    where those of the `used` feeds do not fit.  Symbols of others keep the values that they were compiled with."""
+    numbers = {t: n for n, t in enumerate(program.feeds)}
+    expected = [(numbers[t], program.infos[t].shape) for t in used]
+    expected += [(n, measured(program.infos[t].value)) for n, t in enumerate(program.sized, len(numbers))]
+    names, hints = list(program.space.symbols), dict(program.space.symbols)
+    picked, ranks = _picked(tuple([n for n, _ in expected])), tuple([len(shape) for _, shape in expected])
+    fixed: dict[int, int] = {}          # place in all of these shapes, one after the other -> the only size that fits
+    places: dict[str, list[int]] = {}   # symbol -> where its value stands
+    for place, size in enumerate(d for _, shape in expected for d in shape):
+        if isinstance(size, sizes.Size):
+            places.setdefault(size.terms[0][0][0][1], []).append(place)
+        else:
+            fixed[place] = size
+    stated, wanted = _picked(tuple(fixed)), tuple(fixed.values())
+    firsts = _picked(tuple(place for of in places.values() for place in of[:1] * (len(of) - 1)))
+    others = _picked(tuple(place for of in places.values() for place in of[1:]))
+    found = _picked(tuple(places[s][0] if s in places else k for k, s in enumerate(names, sum(ranks))))
+    rest = tuple(hints[s] for s in names)
+
+    def match(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...] | None:
+        have = picked(tuple(shapes))
+        if tuple(map(len, have)) != ranks:
+            return None
+        flat = tuple(itertools.chain.from_iterable(have))
+        if stated(flat) != wanted or firsts(flat) != others(flat):
+            return None
+        return found(flat + rest)
 
     return match
 

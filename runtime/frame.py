@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Block = tuple[np.ndarray, int]      # what the interpreter gets to run a stretch of rows, and where that lies
 View = tuple[int, tuple[int, ...], tuple[list[int], int] | None]      # see `Frame._view`
-Output = tuple[int, bool, tuple[int, ...] | None]                     # see `Frame._outputs_of`
+Output = tuple[int, bool, bool, tuple[int, ...] | None]               # see `Frame._outputs_of`
 
 FED = frozenset(["feed", "passed"])       # how a result is read that is a feed: in memory of its own, or as it is
 OFTEN = 8                   # programs that were bound to so many sets of sizes get another with nearly every run
@@ -55,7 +55,9 @@ class Frame:
         self.call = native.held if binding.cost < CPU.tuning.held else native.released
         self.shares = binding.cost > CPU.tuning.shared
         self.steps = [self._with_numbers(stretch) for stretch in binding.stretches]
+        self.again = [(stretch, block) for stretch, block in self.steps if not _is_lasting(stretch)]
         self.asks_host = any(block is None for _, block in self.steps)
+        self.fresh = True           # whether no run has come to its end yet
         self.versions: list[int] | None = None      # of the variables that the kept values here are made of
         self.generation = -1
         self.readers = [self._reader(*reader) for reader in compiled.readers]
@@ -71,13 +73,15 @@ class Frame:
         return stretch, None
 
     def _outputs_of(self, step: HostStep) -> list[Output | None]:
-        """For each output (slot, whether kernels read it, the shape that it must have or None); None if nobody uses it."""
+        """For each output (slot, whether kernels may read it, whether those of the host do, the shape that it must have or None);
+        None if nobody uses it."""
         binding, found = self.binding, list[Output | None]()
         free = step.node.attrs["open"] if step.node.attrs.get("call") == "op" else None
         for number, k in enumerate(step.outputs):
             on_host = binding.layout.slots[k].kind == "host"
             is_checked = on_host and free is not None and not free[number]
-            found.append((k, on_host, tuple(binding.shapes[k]) if is_checked else None) if number in step.used else None)
+            found.append((k, on_host, on_host and k in binding.compiled.touched, tuple(binding.shapes[k]) if is_checked else None)
+                         if number in step.used else None)
         return found
 
     def _view(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int, is_whole: bool) -> View:
@@ -226,7 +230,7 @@ class Frame:
                 for stretch, block in self.steps:
                     do(stretch, block)
             else:
-                for stretch, block in self.steps:       # what nearly every run does, without a call more
+                for stretch, block in self.steps if self.fresh else self.again:     # nearly every run: without a call more
                     if block is None:
                         self._host(*stretch)
                     else:
@@ -237,7 +241,10 @@ class Frame:
         if not self.binding.checked:
             for variable in self.binding.compiled.writes:
                 variable.initialized = True
-        return [self._read(kind, where, feeds) for kind, where in self.readers]
+        self.fresh = False
+        arrays = self.arrays
+        return [arrays[where].copy() if kind == "copy" else arrays[where] if kind == "given" else self._read(kind, where, feeds)
+                for kind, where in self.readers]
 
     def _step(self, stretch: Stretch, block: Block | None) -> None:
         if block is None:
@@ -325,32 +332,33 @@ class Frame:
                 variable.initialized = True
         if self.variables and self.generation != binding.state.generation:
             self._find_variables()
-        arrays = []
+        known, arrays = self.arrays, []
         for slot, shape, layout in views:
-            array = self.arrays[slot]
+            array = known[slot]
             if layout is not None or array.shape != shape:
                 strides, offset = layout or (_plain_strides(shape), 0)
                 array = _strided(array, shape, strides, offset)
             arrays.append(array)
-        if call is not None:
-            results: Sequence[Any] = call(arrays)
-        else:
-            results = self._results_of(step, arrays)
-        for number, (output, result) in enumerate(zip(outputs, results)):
+        results = call(arrays) if call is not None else self._results_of(step, arrays)
+        for output, result in zip(outputs, results):
             if output is None:
                 continue
-            k, on_host, stated = output
+            k, on_host, is_addressed, stated = output
             if stated is not None and np.shape(result) != stated:
                 # kernels read what the host made by the shapes of the plan, so a value of another one must not get through
                 assert step.node.op is not None
-                raise hostcall.unexpected_shape(step.node.op.outputs[number], np.shape(result), stated)
-            if _lies_in(result, arrays):
-                result = result.copy()              # memory that the next run uses again
+                raise hostcall.unexpected_shape(step.node.op.outputs[outputs.index(output)], np.shape(result), stated)
+            base = getattr(result, "base", None)
+            for a in arrays:
+                if result is a or base is not None and (base is a or base is a.base):
+                    result = result.copy()              # it lies in memory that the next run uses again
+                    break
             if on_host and not isinstance(result, Elsewhere):
                 if type(result) is not np.ndarray or not result.flags.c_contiguous:
                     result = np.asarray(result, order="C")
-                self.slots[k] = address_of(result)
-            self.arrays[k] = result
+                if is_addressed:
+                    self.slots[k] = address_of(result)
+            known[k] = result
 
     def _results_of(self, step: HostStep, arrays: list[Any]) -> Sequence[Any]:
         """What a step gives whose call does not stand ready."""
@@ -387,13 +395,10 @@ class KernelFailure(Exception):
         self.kernel, self.code = kernel, code
 
 
-def _lies_in(result: Any, arrays: list[Any]) -> bool:
-    """Whether an array is one of `arrays` or a part of one."""
-    base = getattr(result, "base", None)
-    for a in arrays:            # noqa: SIM110  (a generator takes longer)
-        if result is a or base is not None and (base is a or base is a.base):
-            return True
-    return False
+def _is_lasting(stretch: Stretch) -> bool:
+    """Whether what a step gives is the same in every run of a session."""
+    call = stretch[3] if len(stretch) > 3 else None
+    return call is not None and call.opdef.lasting
 
 
 def _is_plain(strides: Sequence[int], shape: Sequence[int], numbers: Sequence[int]) -> bool:

@@ -1,6 +1,7 @@
 """Operations executed on the host by their NumPy meaning: state is passed to them, their errors become TensorFlow's."""
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +46,18 @@ class HostCall:
         self.outputs = [(k, t, _numpy_dtype(t), None if t.dtype.name in OBJECTS else t._shape) for k, t in enumerate(op.outputs)]
         self.fitting: list[Any] = [None] * len(op.outputs)      # the last shape of each that was seen to be as stated
         self.is_plain = self.groups is None and not self.opdef.stream
+        self.is_single = len(self.lists) == 1 and not self.lists[0]
+        self.function = functools.partial(self.opdef.value, **self.named) if self.named else self.opdef.value
 
     def __call__(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The output arrays for these inputs."""
         op = self.op
         try:
-            results = self.meaning(arrays)
+            if self.is_plain:
+                result = self.function(*arrays)
+                results = (result,) if self.is_single else self._flat(result)
+            else:
+                results = self.meaning(arrays)
         except errors.OpError as error:
             raise located(error, op) from None
         except (*MISUSED, ZeroDivisionError, np.linalg.LinAlgError) as error:
@@ -84,11 +91,6 @@ class HostCall:
     def meaning(self, arrays: Sequence[Any]) -> list[Any] | tuple[Any, ...]:
         """What the operation's NumPy meaning gives, one value per output."""
         opdef = self.opdef
-        if self.is_plain:
-            result = opdef.value(*arrays, **self.named)
-            if len(self.lists) == 1 and not self.lists[0]:
-                return (result,)
-            return self._flat(result)
         named = {**self.named, "stream": self.state.stream(self.op)} if opdef.stream else self.named
         if self.groups is None:
             result = opdef.value(*arrays, **named)

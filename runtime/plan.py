@@ -28,7 +28,7 @@ from jitgraph.graph.tensor import Tensor
 from . import check, hostcall, progress, reference, stored_programs, tiers, watch
 from .background import BACKGROUND
 from .binding import Binding
-from .compiled import Compiled, measured
+from .compiled import Compiled, looked_at, measured
 from .frame import KernelFailure
 from .memory import Elsewhere, on_host
 from .postponed import postponing
@@ -222,7 +222,10 @@ class Segment:
     which are neither `known` nor pinned, and the elements of the pinned ones.
 
     `before`: the tensors that the run has when it starts, the feeds with `plan.outliving` and what each segment before it gave,
-    in order; `outlived`: those of `plan.outliving` whose variables have other buffers now than when the run began."""
+    in order; `outlived`: those of `plan.outliving` whose variables have other buffers now than when the run began.
+
+    What only a segment after it uses is not given to it: its sizes need not be bound.  `picks`: the places of those that any of its
+    programs looks at, in the order in which the first did."""
 
     def __init__(self, plan: Plan, previous: Program | None, before: Sequence[Sequence[Tensor]] = (),
                  outlived: Sequence[Tensor] = ()):
@@ -232,6 +235,8 @@ class Segment:
             *(t for t in previous.live if t not in self.known and t not in previous.pins and t not in plan.outliving), *outlived]
         places = _places(self.before)
         self.sources = [places[t] for t in self.taken]
+        self.picks: list[Place] = []
+        self.numbers: dict[Tensor, int] | None = None if previous is None else {}       # of what has been picked
         self.pinned = [(t, places.get(t)) for t in (previous.pins if previous is not None else ())]
         self.fetched: dict[Compiled, list[Place]] = {}
         self.bindings: dict[tuple[Any, ...], Binding] = {}
@@ -248,7 +253,7 @@ class Segment:
             results = binding.run(feeds)
             if binding.plain:
                 return results
-            return self._given(self._continue(binding, results, [*feeds, *begun], begun))
+            return self._answers(self._continue(binding, results, [*feeds, *begun], begun))
         except KernelFailure as failure:
             raise self.plan.explain(failure, feeds) from None
         except Refusal as refusal:
@@ -272,10 +277,7 @@ class Segment:
         while binding.compiled.program.rest:
             segment = segment._after(binding.compiled, tuple(
                 t for t, array in zip(self.plan.outliving, begun) if array is not None and self._variable(t).array is not array))
-            arrays = [_contiguous(values[d][k]) for d, k in segment.sources]
-            found = [(t, None if at is None else values[at[0]][at[1]]) for t, at in segment.pinned]
-            pins = [np.asarray(self._present(t) if value is None else value) for t, value in found]
-            binding = segment.binding(tuple([a.shape for a in arrays]), pins)
+            binding, arrays = segment._bound(values)
             values.append(binding.run(arrays))
         return [values[d][k] for d, k in segment._fetched(binding.compiled)]
 
@@ -283,11 +285,11 @@ class Segment:
         """Where the plan's fetches are once this segment, the last one, has run `compiled`."""
         found = self.fetched.get(compiled)
         if found is None:
-            places = _places([*self.before, list(compiled.program.layout.results)])
+            places = _places([*self.before, compiled.results])
             found = self.fetched[compiled] = [places[t] for t in self.plan.fetches]
         return found
 
-    def _given(self, results: list[Any]) -> list[Any]:
+    def _answers(self, results: list[Any]) -> list[Any]:
         if not self.plan.resident and self.plan.state.machine is not None:
             from .cuda.array import given
 
@@ -306,7 +308,7 @@ class Segment:
         if found is None:
             with self.lock:
                 found = self.next.setdefault(compiled, {}).setdefault(outlived, Segment(
-                    self.plan, compiled.program, [*self.before, list(compiled.program.layout.results)], outlived))
+                    self.plan, compiled.program, [*self.before, compiled.results], outlived))
         return found
 
     def close(self) -> None:
@@ -321,17 +323,39 @@ class Segment:
         self.next.clear()
 
     # choosing and compiling ------------------------------------------------------------------------------------
-    def binding(self, shapes: Shapes, pins: Sequence[np.ndarray] = ()) -> Binding:
-        """The binding for these shapes and the values of what was pinned."""
-        key: tuple[Any, ...] = shapes
-        if pins or self.plan.open_variables:
-            key = (shapes, tuple(map(measured, pins)), self._variable_shapes())
+    def binding(self, shapes: Shapes) -> Binding:
+        """The first segment's binding for these shapes of the feeds."""
+        key: tuple[Any, ...] = (shapes, self._variable_shapes()) if self.plan.open_variables else shapes
+        return self.bindings.get(key) or self._remember(key, self.variant(shapes, ()))
+
+    def _bound(self, values: Sequence[Sequence[Any]]) -> tuple[Binding, list[Any]]:
+        """A later segment's binding for what the run has come to so far, and the arrays that it is given."""
+        pins: list[np.ndarray] = []
+        if self.pinned:
+            found = [(t, None if at is None else values[at[0]][at[1]]) for t, at in self.pinned]
+            pins = [np.asarray(self._present(t) if value is None else value) for t, value in found]
+        arrays, key = self._given(values, pins)
         binding = self.bindings.get(key)
         if binding is None:
-            binding = self.variant(shapes, pins)
-            if len(self.bindings) > 4 * MAX_VARIANTS:
-                self.bindings.clear()
-            self.bindings[key] = binding
+            binding = self.variant(tuple([np.shape(values[d][k]) for d, k in self.sources]), pins)
+            if len(arrays) < len(self.picks):           # a new program looks at more
+                arrays, key = self._given(values, pins)
+            self._remember(key, binding)
+        return binding, arrays
+
+    def _given(self, values: Sequence[Sequence[Any]], pins: Sequence[np.ndarray]) -> tuple[list[Any], tuple[Any, ...]]:
+        """(the arrays that a later segment is given, the key of the binding for them)"""
+        # an array that a segment gives is one that kernels can read, if they are to
+        arrays = [a if type(a := values[d][k]) is np.ndarray else _array(a) for d, k in self.picks]
+        shapes = tuple([a.shape for a in arrays])
+        if pins or self.plan.open_variables:
+            return arrays, (shapes, tuple(map(measured, pins)), self._variable_shapes())
+        return arrays, shapes
+
+    def _remember(self, key: tuple[Any, ...], binding: Binding) -> Binding:
+        if len(self.bindings) > 4 * MAX_VARIANTS:
+            self.bindings.clear()
+        self.bindings[key] = binding
         return binding
 
     def _variable_shapes(self) -> VariableShapes:
@@ -378,17 +402,28 @@ class Segment:
         except InvalidArgumentError as error:
             raise Refusal(error) from None
         self.progress.made(0, len(program.layout.steps))
-        compiled = Compiled(program, self.plan.state, self.progress.made)
+        compiled = Compiled(program, self.plan.state, self.progress.made, self._picked(program))
         if store is not None:           # only now: compiling kernels keeps all processors busy
             BACKGROUND.submit(store, kept=True)
         if trace is not None:
             trace.compiled(begin)
         return compiled
 
+    def _picked(self, program: Program) -> dict[Tensor, int] | None:
+        """The number that each feed has among what a run of the program is given; None: all, in order."""
+        if self.numbers is None:
+            return None
+        used = looked_at(program)
+        for tensor, source in zip(self.taken, self.sources):
+            if tensor in used and tensor not in self.numbers:
+                self.numbers[tensor] = len(self.picks)
+                self.picks.append(source)
+        return self.numbers
+
     def _plain(self, binding: Binding) -> Binding:
         last = not binding.compiled.program.rest
         binding.resident = self.plan.resident or self.plan.state.machine is not None and not (last and self.previous is None)
-        binding.plain = last and (self.plan.resident or not binding.resident) and list(binding.layout.results) == self.plan.fetches
+        binding.plain = last and (self.plan.resident or not binding.resident) and binding.compiled.results == self.plan.fetches
         return binding
 
     def _program(self, shapes: Shapes, pins: Sequence[np.ndarray]) -> Program:
@@ -428,5 +463,5 @@ def _constants(program: Program) -> dict[Tensor, Any]:
     return found
 
 
-def _contiguous(array: Any) -> Any:
-    return array if isinstance(array, Elsewhere) else np.asarray(array, order="C")
+def _array(value: Any) -> Any:
+    return value if isinstance(value, Elsewhere) else np.asarray(value, order="C")

@@ -26,20 +26,20 @@ def _iterator(state, op):
     return shared(state, op, "iterator", make)
 
 
-@op(f"IteratorV2(; shared_name: string, container: string, {_SHAPED}) -> handle: resource", **_MADE)
+@op(f"IteratorV2(; shared_name: string, container: string, {_SHAPED}) -> handle: resource", lasting=True, **_MADE)
 def iterator_v2(state, op):
     """An iterator that MakeIterator begins."""
     return _iterator(state, op)
 
 
-@op(f"Iterator(; shared_name: string, container: string, {_SHAPED}) -> handle: resource", **_MADE)
+@op(f"Iterator(; shared_name: string, container: string, {_SHAPED}) -> handle: resource", lasting=True, **_MADE)
 def iterator(state, op):
     """IteratorV2 of older graph files."""
     return _iterator(state, op)
 
 
 @op(f'OneShotIterator(; dataset_factory: func, {_SHAPED}, container: string = "", shared_name: string = "") -> handle: resource',
-    hands_on=True, **_MADE)
+    hands_on=True, lasting=True, **_MADE)
 def one_shot_iterator(state, op):
     """An iterator over the dataset that a function makes."""
     made = _iterator(state, op)

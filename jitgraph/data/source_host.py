@@ -213,15 +213,17 @@ def stacked(elements: list[Element]) -> Element:
 
 
 def _stack(component: int, arrays: list[np.ndarray]) -> np.ndarray:
-    first = arrays[0]
-    out = np.empty((len(arrays), *first.shape), first.dtype)
-    shape = first.shape
+    first, shape = arrays[0], arrays[0].shape
     for number, array in enumerate(arrays):
         if array.shape != shape:
             raise errors.InvalidArgumentError(
                 None, None, f"Cannot batch tensors with different shapes in component {component}. First element had shape "
                             f"{_brackets(shape)} and element {number} had shape {_brackets(array.shape)}.")
-        out[number] = array if array.ndim else array[()]
+    if shape:
+        return np.concatenate(arrays, dtype=first.dtype).reshape(len(arrays), *shape)
+    out = np.empty(len(arrays), first.dtype)
+    for number, array in enumerate(arrays):
+        out[number] = array[()]
     return out
 
 

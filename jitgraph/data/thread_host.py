@@ -15,6 +15,7 @@ from typing import Any
 from jitgraph.data.simple_host import Unary
 from jitgraph.data.source_host import Element, Run, Session, Source, Take
 from jitgraph.graph import errors
+from jitgraph.resources.condition import Condition
 
 AUTOTUNE = -1
 _AHEAD = 8              # elements fetched ahead where the program leaves the number to us
@@ -26,7 +27,7 @@ class _Buffer:
 
     def __init__(self, take: Take, size: int, wait: Callable):
         self.take, self.size, self.wait = take, size, wait
-        self.condition = threading.Condition()
+        self.condition = Condition()
         self.filled: collections.deque[Any] = collections.deque()
         self.ended = self.closed = False
 

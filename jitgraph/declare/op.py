@@ -102,7 +102,8 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        adds: bool = False, element: str | None = None, elements: Callable | None = None, of_elements: Callable | None = None,
        keeps: tuple[int, ...] = (), variable: str | None = None, assigns: bool = False,
        needs_value: bool = True, answers: bool = False, selects: Callable | None = None, holds: bool = False, idle: bool = False,
-       passes: Callable | None = None, recurring: bool = False, costly: bool = False, flops: Callable | None = None,
+       passes: Callable | None = None, recurring: bool = False, lasting: bool = False, costly: bool = False,
+       flops: Callable | None = None,
        gradient_of: tuple[int, ...] | None = None, gradient_differs: str = "", origin: str = "",
        **type_sets: Any) -> Callable[[Callable], OpBuilder]:
     """Declares an op whose body is its NumPy meaning.  See the module's docstring, and ``OpDef`` for the arguments."""
@@ -117,7 +118,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
                          symbolic=symbolic, placeholder=placeholder, forwards=forwards,
                          distinct=distinct, adds=adds, element=element, elements=elements, of_elements=of_elements,
                          keeps=keeps, variable=variable, assigns=assigns, needs_value=needs_value, answers=answers, selects=selects,
-                         holds=holds, idle=idle, passes=passes, recurring=recurring, costly=costly, flops=flops,
+                         holds=holds, idle=idle, passes=passes, recurring=recurring, lasting=lasting, costly=costly, flops=flops,
                          gradient_of=gradient_of, gradient_differs=gradient_differs, origin=origin)
 
     return declare

@@ -67,8 +67,9 @@ class OpDef:
 
     What its runs are like: ``idle``: it only waits.  ``passes``: of a check, whether values of its inputs, None for those that
     only the run tells, are certain to pass it, so that there is nothing to do.  ``recurring``: it is run again and again, so it
-    initialises nothing.  ``costly``: the gradient of a loop takes its values from the loop, and does not compute them again.
-    ``flops``: the arithmetic that it takes, from the node and the number that stands for unknown sizes.
+    initialises nothing.  ``lasting``: what it gives, the handle of something that the session keeps, is the same in all its
+    runs, so that later runs of a plan leave it out.  ``costly``: the gradient of a loop takes its values from the loop, and does
+    not compute them again.  ``flops``: the arithmetic that it takes, from the node and the number that stands for unknown sizes.
 
     `parse` gives the signature.  It is called when one of its parts is first asked for: of the ops that are imported,
     most programs use few.
@@ -122,6 +123,7 @@ class OpDef:
     idle: bool = False
     passes: Callable | None = None
     recurring: bool = False
+    lasting: bool = False
     costly: bool = False
     flops: Callable | None = None
     builder: Any = None

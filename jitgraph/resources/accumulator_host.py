@@ -1,12 +1,12 @@
 """Accumulators: gradients of several workers added up until enough of them are there."""
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
 from jitgraph.graph import errors, shapes
+from jitgraph.resources.condition import Condition
 from jitgraph.resources.queue_host import Wait
 
 
@@ -18,7 +18,7 @@ class Accumulator:
 
     def __init__(self, name: str, mean: bool, make_sum: Any):
         self.name, self._mean, self._make_sum = name, mean, make_sum
-        self.condition = threading.Condition()
+        self.condition = Condition()
         self.count, self.step = 0, 0
         self._sum = make_sum()
 

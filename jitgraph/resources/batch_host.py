@@ -4,7 +4,6 @@ from __future__ import annotations
 import collections
 import itertools
 import secrets
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import errors
+from jitgraph.resources.condition import Condition
 
 Wait = Callable[..., None]      # see `State.wait`
 
@@ -69,7 +69,7 @@ class Batcher:
             raise _invalid(f"batch_timeout_micros must be non-negative; was {patience}")
         self.limit, self.patience, self.allowed = limit, patience * 1e-6, list(allowed)
         self.longest = float("inf") if longest < 0 else longest
-        self.condition = threading.Condition()
+        self.condition = Condition()
         self._free = threads
         self._lines: dict[str, collections.deque[Batch]] = {}
 
@@ -201,7 +201,7 @@ class Unbatcher:
 
     def __init__(self, patience: float):
         self.patience = patience
-        self.condition = threading.Condition()
+        self.condition = Condition()
         self._parts: dict[int, tuple[float, np.ndarray]] = {}
         self._waiting: set[int] = set()
 
@@ -256,7 +256,7 @@ class GradientBatcher:
     """Collects the gradients of the runs of a batch in the run that has it."""
 
     def __init__(self) -> None:
-        self.condition = threading.Condition()
+        self.condition = Condition()
         self._parts: dict[int, np.ndarray] = {}
 
     def check_same(self, other: GradientBatcher) -> None:

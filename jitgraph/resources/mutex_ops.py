@@ -11,6 +11,7 @@ from collections.abc import Callable
 from jitgraph.declare.op import op
 from jitgraph.graph import shape_rules
 from jitgraph.resources import shared
+from jitgraph.resources.condition import Condition
 from jitgraph.tensor_arrays.host_values import boxed, unboxed
 
 _TESTS = "tests/resources/test_critical_sections.py: a mutex"
@@ -20,7 +21,7 @@ class Mutex:
     """A lock that the thread which holds it may take again."""
 
     def __init__(self) -> None:
-        self.condition = threading.Condition()
+        self.condition = Condition()
         self._owner: int | None = None
         self._count = 0
 

@@ -43,7 +43,7 @@ def _declare(name: str, attrs: str, make: Callable[..., queue_host.Queue], doc: 
     declared = []
     for suffix, kind in (("V2", "resource"), ("", "&string")):
         signature = f"{name}{suffix}(; {attrs}, {_SHARING}) -> handle: {kind}"
-        declared.append(op(signature, shape=shape_rules.scalar, stateful=True, host=True,
+        declared.append(op(signature, shape=shape_rules.scalar, stateful=True, host=True, lasting=True,
                            context=("state", "op"), tested_in=_TESTS)(value))
     return declared[0], declared[1]
 

@@ -23,6 +23,10 @@ class Tuples:
         columns = [np.array(column) for column in columns]
         return [tuple([column[i:i + 1].reshape(column.shape[1:]) for column in columns]) for i in range(count)]
 
+    def keep_one(self, row: Row) -> Row:
+        """The token of an element."""
+        return tuple([np.array(array) for array in row])
+
     def element(self, token: Row) -> Row:
         """The element behind a token, which is kept no longer."""
         return token
@@ -53,6 +57,7 @@ class Columns:
 
     def __init__(self, types: list, shapes: list):
         self.arrays = [np.empty((0, *shape), dtype.as_numpy_dtype) for dtype, shape in zip(types, shapes)]
+        self.objects = [k for k, own in enumerate(self.arrays) if own.dtype == object]
         self.free: list[int] = []
 
     def keep(self, columns: list[np.ndarray], count: int) -> list[int]:
@@ -66,6 +71,15 @@ class Columns:
             own[at] = column
         return places
 
+    def keep_one(self, row: Row) -> int:
+        """See ``Tuples.keep_one``."""
+        if not self.free:
+            self._grow(1)
+        place = self.free.pop()
+        for own, array in zip(self.arrays, row):
+            own[place, ...] = array
+        return place
+
     def _grow(self, count: int) -> None:
         present = len(self.arrays[0])
         size = max(2 * present, present + count)
@@ -76,24 +90,24 @@ class Columns:
 
     def element(self, token: int) -> Row:
         """See ``Tuples.element``."""
-        return tuple([column.reshape(column.shape[1:]) for column in self.stacked([token])])
+        found = tuple([own[token, ...].copy() for own in self.arrays])
+        self.forget((token,))
+        return found
 
     def stacked(self, tokens: list[int]) -> list[np.ndarray]:
         """See ``Tuples.stacked``."""
         at = np.array(tokens, np.intp)
         found = [own.take(at, axis=0) for own in self.arrays]
-        for own in self.arrays:
-            if own.dtype == object:
-                own[at] = None
+        for k in self.objects:
+            self.arrays[k][at] = None
         self.free.extend(tokens)
         return found
 
     def forget(self, tokens: Iterable[int]) -> None:
         """See ``Tuples.forget``."""
         places = list(tokens)
-        for own in self.arrays:
-            if own.dtype == object:
-                own[places] = None
+        for k in self.objects:
+            self.arrays[k][places] = None
         self.free.extend(places)
 
 

@@ -29,7 +29,7 @@ def _declare(name: str, attrs: str, records: Callable[[dict], Callable], doc: st
 
     value.__doc__, value.__name__ = doc, name
     made = [op(f"{name}{suffix}(; {attrs}{_SHARING}{later_attrs}{more}) -> reader_handle: {kind}", shape=shape_rules.scalar,
-               stateful=True, host=True, context=("state", "op"), tested_in=_TESTS)(value)
+               stateful=True, host=True, lasting=True, context=("state", "op"), tested_in=_TESTS)(value)
             for suffix, more, kind in (("", "", "&string"), ("V2", newer_attrs, "resource"))]
     return made[1]
 

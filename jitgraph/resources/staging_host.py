@@ -9,6 +9,7 @@ import numpy as np
 
 from jitgraph.declare.invalid import invalid
 from jitgraph.graph.errors import ResourceExhaustedError
+from jitgraph.resources.condition import Condition
 
 Wait = Callable[[threading.Condition, Callable[[], bool]], None]
 
@@ -17,7 +18,7 @@ class Room:
     """How many elements and bytes there may be; 0 for no limit."""
 
     def __init__(self, capacity: int, memory_limit: int):
-        self.condition = threading.Condition()
+        self.condition = Condition()
         self.capacity, self.memory_limit, self.bytes = capacity, memory_limit, 0
 
     def check_same(self, other: Any) -> None:

@@ -45,7 +45,7 @@ class Table:
         """The value of each key, `default` for those that are not there."""
         shape = keys.shape[:keys.ndim - len(self.key_shape)]
         out = np.empty((int(np.prod(shape)), *default.shape), default.dtype)
-        entries, missing = self.entries, default[()] if default.ndim == 0 else default
+        entries, missing = self.entries, default.item() if default.ndim == 0 else default
         with self.lock:
             values = [entries.get(key, missing) for key in self.keys_of(keys)]
         if values:

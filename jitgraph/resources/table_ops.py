@@ -36,20 +36,22 @@ def _table(op: Any, state: Any, make: Callable[..., table_host.Table]) -> np.nda
     return shared(state, op, "table", lambda: make(name, attrs["key_dtype"], attrs["value_dtype"]))
 
 
-@_both(f"HashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"), asks=True)
+@_both(f"HashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"), asks=True,
+       lasting=True)
 def hash_table(state, op):
     """A table that is filled once."""
     return _table(op, state, table_host.StaticTable)
 
 
-@_both(f"MutableHashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"), asks=True)
+@_both(f"MutableHashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"), asks=True,
+       lasting=True)
 def mutable_hash_table(state, op):
     """A table from scalars to scalars that can be changed."""
     return _table(op, state, table_host.Table)
 
 
 @_both(f"MutableHashTableOfTensorsV?(; {_SHARING}, value_shape: shape = []) -> table_handle: H?", shape_rules.scalar,
-       context=("state", "op"))
+       context=("state", "op"), lasting=True)
 def mutable_hash_table_of_tensors(state, op):
     """A table from scalars to vectors that can be changed."""
     return _table(op, state, lambda *common: table_host.Table(*common, op.attrs["value_shape"]))

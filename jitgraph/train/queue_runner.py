@@ -1,6 +1,7 @@
 """Threads that fill queues: ``tf.train.QueueRunner`` and ``tf.train.start_queue_runners``."""
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
 from typing import Any
@@ -11,6 +12,7 @@ from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scope_names import is_within, prepend_name_scope, strip_name_scope
 from jitgraph.graph.stack import get_default_session
+from jitgraph.resources.queue_host import patiently
 
 
 class QueueRunner:
@@ -120,13 +122,15 @@ class QueueRunner:
         ended = False
         try:
             enqueue = self._enqueuing(sess, enqueue_op)
-            while coord is None or not coord.should_stop():
-                try:
-                    enqueue()
-                except self._closed_types:
-                    ended = True
-                    self._end(sess)
-                    return
+            # under a time limit of runs, one that is told late that it is over might be too late
+            with contextlib.nullcontext() if getattr(sess, "_timeout", 0) else patiently():
+                while coord is None or not coord.should_stop():
+                    try:
+                        enqueue()
+                    except self._closed_types:
+                        ended = True
+                        self._end(sess)
+                        return
         except Exception as error:
             if coord is not None:
                 coord.request_stop(error)

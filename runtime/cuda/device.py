@@ -5,7 +5,6 @@ import functools
 import heapq
 import math
 import threading
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from jitgraph.graph.errors import ResourceExhaustedError
 
 from .driver import Driver, Event, Function, OutOfMemory, Properties, Stream
 from .products import Products
+from .returns import Returns
 
 SMALLEST = 512          # bytes of a block
 
@@ -33,7 +33,7 @@ class Device:
         self.limit = math.inf
         self.used = self.most_used = 0                  # bytes that were asked of the driver, now and at most
         self._idle: dict[int, list[int]] = {}           # addresses by bytes, heaps: the lowest serves next
-        self._returned: deque[tuple[int, int]] = deque()
+        self.returns = Returns()            # (address, bytes) of blocks that nobody has any more
         self._functions: dict[tuple[str, bytes], Function] = {}
 
     def __repr__(self) -> str:
@@ -89,8 +89,7 @@ class Device:
             return self.used - sum(size * len(addresses) for size, addresses in self._idle.items())
 
     def _collect(self) -> None:
-        while self._returned:
-            address, size = self._returned.popleft()
+        for address, size in self.returns.come():
             heapq.heappush(self._idle.setdefault(size, []), address)
 
     def trim(self) -> None:
@@ -145,13 +144,11 @@ class Device:
 class Block:
     """Memory of a device, which is used again when nobody has this any more."""
 
-    __slots__ = ("device", "address", "nbytes")
+    __slots__ = ("device", "address", "nbytes", "__weakref__")
 
     def __init__(self, device: Device, address: int, nbytes: int) -> None:
         self.device, self.address, self.nbytes = device, address, nbytes
-
-    def __del__(self) -> None:
-        self.device._returned.append((self.address, self.nbytes))      # no call of the driver: this may run during a capture
+        device.returns.expect(self, (address, nbytes))
 
 
 def _rounded(nbytes: int) -> int:

@@ -43,9 +43,14 @@ class _Queue:
     """The work of a stream that is not done yet, by number."""
 
     def __init__(self, stream: int) -> None:
-        self.stream, self.asked, self.done = stream, 0, 0
+        self.stream, self.done = stream, 0
         self.work: deque[Work] = deque()
         self.capture: _Capture | None = None
+
+    @property
+    def asked(self) -> int:
+        """How much was asked for so far: no counter of its own, which an interrupt might leave behind."""
+        return self.done + len(self.work)
 
 
 class _Capture:
@@ -155,7 +160,6 @@ class FakeDriver:
         for array in written:
             _poison(array)
         queue.work.append(work)
-        queue.asked += 1
 
     def _count(self, capture: _Capture, queue: _Queue) -> None:
         capture.counts[queue] = capture.counts.get(queue, 0) + 1
@@ -164,16 +168,16 @@ class FakeDriver:
 
     def _work(self, queue: _Queue, until: int) -> None:
         """Does the work of a stream up to that number."""
-        while queue.done < until:
-            work = queue.work.popleft()
-            queue.done += 1
+        while queue.done < until and queue.work:
             self._clock += TICK
             try:
-                work()
+                queue.work[0]()
             except BaseException:
-                queue.done += len(queue.work)
+                queue.done = queue.asked
                 queue.work.clear()      # as on a GPU, nothing more comes of a stream in which work has failed
                 raise
+            queue.work.popleft()
+            queue.done += 1
 
     def _outside_captures(self, what: str) -> None:
         capture = self._captures.get(threading.get_ident())

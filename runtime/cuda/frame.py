@@ -289,12 +289,7 @@ class DeviceFrame(Frame):
             self._enqueue(stretch, part, addresses, trace)
         else:
             if ready.graph is None:
-                driver.begin_capture(first.stream)
-                try:
-                    self._enqueue(stretch, part, addresses)
-                finally:
-                    captured = driver.end_capture(first.stream)
-                ready.graph = self.machine.graph(driver.instantiate(captured))
+                ready.graph = self.machine.captured(first.stream, lambda: self._enqueue(stretch, part, addresses))
             driver.launch_graph(ready.graph.made, first.stream)
         for other in others:
             self.machine.order(first, other)

@@ -1,16 +1,18 @@
 """The devices that a target has here: those of the machine's driver, or simulated ones."""
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
-from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 
 from jitgraph.graph.errors import ResourceExhaustedError
 
 from .device import Device
-from .driver import Driver, Graph, OutOfMemory
+from .driver import Driver, DriverError, Graph, OutOfMemory, Stream
+from .returns import Returns
 
 
 class Machine:
@@ -21,8 +23,7 @@ class Machine:
         self.driver, self.lock = driver, threading.RLock()
         self.devices = [Device(driver, ordinal, properties, self.lock) for ordinal, properties in enumerate(driver.devices())]
         self._idle: dict[int, list[np.ndarray]] = {}            # pinned memory by bytes
-        self._returned: deque[np.ndarray] = deque()
-        self._dead: deque[Graph] = deque()
+        self.returns, self.dead = Returns(), Returns()          # pinned memory, and graphs, that nobody has any more
 
     @functools.cached_property
     def multiplies(self) -> bool:
@@ -38,8 +39,7 @@ class Machine:
         """Pinned memory of the host, at least so much."""
         size = 1 << max(nbytes - 1, 4095).bit_length()
         with self.lock:
-            while self._returned:
-                array = self._returned.popleft()
+            for array in self.returns.come():
                 self._idle.setdefault(len(array), []).append(array)
             if self._idle.get(size):
                 for device in self.devices:         # copies of the one who had it may be under way
@@ -50,10 +50,22 @@ class Machine:
             except OutOfMemory as error:
                 raise ResourceExhaustedError(None, None, f"OOM when allocating {nbytes} bytes of pinned memory: {error}") from None
 
+    def captured(self, stream: Stream, ask: Callable[[], None]) -> OwnedGraph:
+        """What `ask` asks of a stream, as a graph instead of being done."""
+        try:
+            self.driver.begin_capture(stream)
+            ask()
+            captured = self.driver.end_capture(stream)
+        except BaseException:       # also of an interrupt right behind the beginning: an open capture would refuse all that follows
+            with contextlib.suppress(DriverError):
+                self.driver.end_capture(stream)
+            raise
+        return self.graph(self.driver.instantiate(captured))
+
     def graph(self, made: Graph) -> OwnedGraph:
         """A graph that is freed when nobody has it any more."""
-        while self._dead:
-            self.driver.free_graph(self._dead.popleft())
+        for gone in self.dead.come():
+            self.driver.free_graph(gone)
         return OwnedGraph(self, made)
 
 
@@ -61,18 +73,16 @@ class Pinned:
     """Pinned memory, which is used again when nobody has this any more."""
 
     def __init__(self, machine: Machine, array: np.ndarray) -> None:
-        self._machine, self.array = machine, array
-
-    def __del__(self) -> None:
-        self._machine._returned.append(self.array)          # no call of the driver: this may run during a capture
+        self.array = array
+        machine.returns.expect(self, array)
 
 
 class OwnedGraph:
-    def __init__(self, machine: Machine, made: Graph) -> None:
-        self._machine, self.made = machine, made
+    """A graph, which is freed some time after nobody has this any more."""
 
-    def __del__(self) -> None:
-        self._machine._dead.append(self.made)
+    def __init__(self, machine: Machine, made: Graph) -> None:
+        self.made = made
+        machine.dead.expect(self, made)
 
 
 _MACHINES: dict[int, Machine] = {}

@@ -58,14 +58,9 @@ class Rounds:
 
     def _captured(self, slots: list[int], table: np.ndarray, fixed: Addresses) -> Kept:
         frame = self.frame
-        driver, stream = frame.machine.driver, frame.devices[self.steps[0].device].stream
-        tables = self._tables(slots, table, fixed)
-        driver.begin_capture(stream)
-        try:
-            self._enqueue(slots, table, fixed, tables)
-        finally:
-            captured = driver.end_capture(stream)
-        return Kept(frame.machine.graph(driver.instantiate(captured)), list(tables.values()))
+        tables, stream = self._tables(slots, table, fixed), frame.devices[self.steps[0].device].stream
+        graph = frame.machine.captured(stream, lambda: self._enqueue(slots, table, fixed, tables))
+        return Kept(graph, list(tables.values()))
 
     def _tables(self, slots: list[int], table: np.ndarray, fixed: Addresses) -> dict[DeviceStep, Block]:
         """The tables of launches that find their buffers in one, a copy for each round."""

@@ -8,6 +8,9 @@ import time
 import numpy as np
 import pytest
 
+from jitgraph.resources.condition import Condition
+from jitgraph.resources.queue_host import patiently
+
 
 @pytest.fixture(params=["always", "off"], autouse=True)
 def jit(request, monkeypatch):
@@ -337,3 +340,61 @@ def test_an_enqueue_gives_up_with_the_run_it_belongs_to(tf):
         assert session.run(taken) == 2                  # the third was given up
         with pytest.raises(tf.errors.CancelledError, match="Enqueue operation was cancelled"):
             session.run([put, closed])
+
+
+def test_threads_that_only_fill_queues_are_told_late_of_room(tf, monkeypatch):
+    """What they put into a queue is there at once; they go on when half of the room is free, or somebody waits for more."""
+    monkeypatch.setattr("jitgraph.runtime.state.LONGEST_WAIT", 60.0)
+    q = tf.FIFOQueue(8, tf.int32, shapes=[[]])
+    number = tf.placeholder(tf.int32, [])
+    enqueue, dequeue, size = q.enqueue(number), q.dequeue(), q.size()
+    put = []
+    with tf.Session() as session:
+        def fill():
+            with patiently():
+                for k in range(40):
+                    session.run(enqueue, {number: k})
+                    put.append(k)
+
+        def stays_at(count):
+            limit = time.monotonic() + 30
+            while len(put) < count and time.monotonic() < limit:
+                time.sleep(0.01)
+            time.sleep(0.1)
+            return len(put) == count
+
+        thread = Thread(fill)
+        assert stays_at(8)                                      # the ninth waits
+        taken = [session.run(dequeue) for _ in range(2)]
+        assert session.run(size) == 7 and stays_at(8)           # the ninth is in the queue, and its thread does not know
+        taken += [session.run(dequeue) for _ in range(3)]
+        assert stays_at(13)
+        begun = time.monotonic()
+        taken += [session.run(dequeue) for _ in range(35)]
+        assert taken == list(range(40)) and time.monotonic() - begun < 50 and thread.result() is None
+
+
+def test_an_interrupt_leaves_no_lock_behind():
+    condition = Condition()
+    left = 0
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for _ in range(200):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0005)
+                while True:
+                    with condition:
+                        pass
+            except KeyboardInterrupt:
+                pass
+            if condition._is_owned():
+                left += 1
+                condition.release()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not left

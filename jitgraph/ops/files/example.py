@@ -4,6 +4,7 @@ A feature is dense (the same shape in every example, or padded along its first d
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -66,7 +67,7 @@ def _array(values: Any, dtype: DType) -> np.ndarray:
 def dense_value(feature: Any, key: str, dtype: DType, shape: tuple, default: np.ndarray, where: Where) -> np.ndarray:
     """The value of a dense feature in one example: in `shape`, whose first size may be None (any number)."""
     values = values_of(feature, key, dtype, where)
-    stride = int(np.prod([size for size in shape if size is not None]))
+    stride = math.prod([size for size in shape if size is not None])
     if shape and shape[0] is None:
         count = 0 if values is None else len(values)
         if count % max(stride, 1):
@@ -112,7 +113,7 @@ class _Dense:
         self.key, self.dtype, self.shape, self.default = key, dtype, shape, default
         self.list = _LISTS[dtype.name]
         self.varies = bool(shape) and shape[0] is None
-        self.count = -1 if self.varies else int(np.prod(shape))     # of values in each example
+        self.count = -1 if self.varies else math.prod(shape)     # of values in each example
         self.flat: list = []            # the values of all examples, where they have equally many
         self.parts: list[np.ndarray] = []
 
@@ -148,7 +149,7 @@ def sparse_batch(lists: list[Any], dtype: DType) -> tuple[np.ndarray, np.ndarray
 def _dense_of(lists: Lists, shape: tuple, default: np.ndarray) -> np.ndarray | None:
     """What `_Dense` stacks; None where an example does not suit."""
     rows, varies = len(lists.counts), bool(shape) and shape[0] is None
-    stride = int(np.prod([size for size in shape if size is not None]))
+    stride = math.prod([size for size in shape if size is not None])
     numpy_dtype = lists.dtype.as_numpy_dtype
     if varies:
         if not stride or np.any(lists.counts % stride):

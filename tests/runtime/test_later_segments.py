@@ -1,0 +1,76 @@
+"""Segments of a plan after the first: what they are given, and how often they are bound to sizes."""
+import numpy as np
+import pytest
+
+from jitgraph.resources import queue_ops
+
+
+def middle(session):
+    """The second of three segments of the session's largest plan."""
+    plan = max(session.plans, key=lambda plan: len(plan.ops))
+    first = plan.segment
+    (second,) = [found for known in first.next.values() for found in known.values()]
+    (third,) = [found for known in second.next.values() for found in known.values()]
+    assert not third.next
+    return second
+
+
+def chain(tf, a, b):
+    """Sizes that the run tells one after the other: of `b` twice, and beside the first of these those of `a`."""
+    distinct = tf.unique(a).y
+    positive = tf.gather_nd(b, tf.where(b > 0.0))
+    large = tf.gather_nd(positive, tf.where(positive > 1.0))
+    return distinct, tf.reduce_sum(large * 2.0) + tf.cast(tf.reduce_sum(distinct * 3), tf.float32), tf.shape(distinct)
+
+
+def test_a_segment_is_not_bound_anew_for_what_it_hands_on(tf):
+    a, b = tf.placeholder(tf.int32, [6]), tf.placeholder(tf.float32, [5])
+    fetched = chain(tf, a, b)
+    given = np.array([1.0, -1.0, 3.0, 0.5, 2.5], np.float32)
+    with tf.Session(jit="always") as session:
+        for kinds in (2, 3, 4, 5, 6, 3):
+            values = np.arange(6) % kinds
+            distinct, total, count = session.run(fetched, {a: values, b: given})
+            assert distinct.tolist() == list(range(kinds)) and count.tolist() == [kinds]
+            assert total == 11.0 + 3 * sum(range(kinds))
+        second = middle(session)
+        (program,) = [compiled for known in second.variants.values() for compiled in known]
+        assert program.bound == 1 and len(second.picks) < len(second.taken)
+
+
+@pytest.mark.parametrize("jit", ["always", "auto", "off"])
+def test_what_is_handed_on_may_be_of_one_element_or_none(tf, jit):
+    a, b = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.float32, [None])
+    fetched = chain(tf, a, b)
+    with tf.Session(jit=jit) as session:
+        for kinds, rows in ((2, 5), (1, 5), (0, 5), (1, 1), (0, 0), (3, 2), (2, 5)):
+            values, given = np.arange(6 if kinds else 0) % max(kinds, 1), np.linspace(-1.0, 3.0, rows).astype(np.float32)
+            distinct, total, count = session.run(fetched, {a: values, b: given})
+            assert distinct.tolist() == list(range(kinds)) and count.tolist() == [kinds]
+            assert total == pytest.approx(2 * given[given > 1].sum() + 3 * sum(range(kinds)))
+
+
+def test_a_fetched_feed_of_a_plan_of_several_segments_is_the_callers_own(tf):
+    x = tf.placeholder(tf.float32, [4])
+    positive = tf.gather_nd(x, tf.where(x > 0.0))
+    total = tf.reduce_sum(positive)
+    given = np.array([1.0, -1.0, 2.0, 3.0], np.float32)
+    with tf.Session(jit="always") as session:
+        for _ in range(2):
+            handed, found = session.run([x, total], {x: given})
+            assert found == 6.0 and handed.tolist() == given.tolist() and not np.may_share_memory(handed, given)
+
+
+def test_a_handle_is_asked_for_once(tf, monkeypatch):
+    asked, shared = [], queue_ops.shared
+    monkeypatch.setattr(queue_ops, "shared", lambda *given: asked.append(given) or shared(*given))
+    queue = tf.FIFOQueue(9, tf.int32, shapes=[[]])
+    enqueue, dequeue = queue.enqueue(7), queue.dequeue()
+    with tf.Session(jit="always") as session:
+        for _ in range(4):
+            session.run(enqueue)
+            assert session.run(dequeue) == 7
+        assert len(asked) == 2          # once in each of the two plans
+    with tf.Session(jit="always") as session:
+        session.run(enqueue)
+        assert session.run(queue.size()) == 1       # another session's queue is another one
