@@ -69,19 +69,22 @@ class _Postponer:
 
     def _move(self, step: Step, value: Value) -> None:
         """Moves a step, with the only one that uses its value, to where the least memory is in use, if that is less."""
-        begin, end = self.steps.index(step), self.span[value][1]
+        begin, end = self._place(step), self.span[value][1]
         user = self.steps[end]
-        users = [s for s in self.steps[begin + 1:end + 1] if value in self._values(s)]
-        if value in self.outputs or users != [user] or not isinstance(user, Kernel) or not _only_changes_variables(user):
+        users = sum(value in self._values(s) for s in self.steps[begin + 1:])
+        if value in self.outputs or users != 1 or not isinstance(user, Kernel) or not _only_changes_variables(user):
             return
         held = sum(_nbytes(v) for s in (step, user) for v in self._values(s) - {value} if self.span[v][1] <= end)
         place = self._emptiest(begin, end)
         if held > HELD * _nbytes(value) or place is None or self.live[place] + _nbytes(value) + held >= self.live[begin]:
             return
-        others = [s for s in self.steps if s is not step and s is not user]
-        at = others.index(self.steps[place]) + 1
-        self.steps[:] = [*others[:at], step, user, *others[at:]]
+        before, after = self.steps[:place + 1], self.steps[place + 1:]
+        self.steps[:] = [*(s for s in before if s is not step and s is not user), step, user, *after]
         self._look()
+
+    def _place(self, step: Step) -> int:
+        """Where a step stands."""
+        return next(number for number, other in enumerate(self.steps) if other is step)
 
     def _emptiest(self, begin: int, end: int) -> int | None:
         """The step behind which the steps `begin` and `end` may come and the least memory is in use; None if there is none."""

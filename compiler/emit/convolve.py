@@ -39,8 +39,8 @@ class TileText(KernelText):
         self.depth, self.rare = depth, False
 
     def size(self, hint: str, value: sizes.Dim) -> str:
-        """The name of a size argument of its own."""
-        return self.given(f"{hint}{len(self.sizes)}", value)
+        """The name of a size argument of its own, which no buffer has."""
+        return self.given(f"{hint}_{len(self.sizes)}", value)
 
     def items(self, rows: str, blocks: int) -> None:
         """The head of the loop over items: row i of image n, and which of so many blocks of columns."""

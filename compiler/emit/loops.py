@@ -18,8 +18,6 @@ from ..kernel import (
     Kernel,
     Param,
     Statement,
-    is_complex,
-    part_code,
 )
 from ..options import STANDARD, Options
 from . import scalars
@@ -161,14 +159,7 @@ class Emitter:
 
     def _scalar(self, s: Statement) -> None:
         """Writes what takes a number that is passed by value."""
-        value, at = self.kernel.scalars[s.args[0]], len(self.slot_sizes)
-        if is_complex(s.dtype):
-            part = part_code(s.dtype)
-            self.arguments.line(f"{s.name} = complex_pair(scalar_{part}(sizes, {at}), scalar_{part}(sizes, {at + 1}))", s.node)
-            self.slot_sizes += [("scalar", value, "real"), ("scalar", value, "imag")]
-            return
-        self.arguments.line(f"{s.name} = scalar_{s.dtype}(sizes, {at})", s.node)
-        self.slot_sizes.append(("scalar", value, s.dtype))
+        self.arguments.line(f"{s.name} = {scalars.by_value(self.slot_sizes, self.kernel.scalars[s.args[0]], s.dtype)}", s.node)
 
     # text ------------------------------------------------------------------------------------------------------
     def terms(self, access: Access, loops: Iterable[int]) -> list[str]:

@@ -6,6 +6,7 @@ intrinsics on the CPU and the GPU, NumPy functions in the simulator.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,17 @@ def stored(text: str, code: str) -> str:
     if is_half(code):
         return f"{code}_bits({text})"
     return f"u8({text})" if code == "b1" else text
+
+
+def by_value(sizes: list[Any], value: Any, code: str) -> str:
+    """The expression of a number that is passed by value; its slots are added to a kernel's `sizes`, of a complex one two."""
+    at = len(sizes)
+    if is_complex(code):
+        sizes += [("scalar", value, "real"), ("scalar", value, "imag")]
+        part = part_code(code)
+        return f"complex_pair(scalar_{part}(sizes, {at}), scalar_{part}(sizes, {at + 1}))"
+    sizes.append(("scalar", value, code))
+    return f"scalar_{code}(sizes, {at})"
 
 
 def cast(name: str, source: str, target: str) -> str:

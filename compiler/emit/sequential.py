@@ -154,9 +154,7 @@ def emit_update(node: Node) -> Kernel:
 
 def _by_value(kernel: Kernel, name: str, value: Value) -> str:
     """The line that takes a number from the sizes argument."""
-    code = ELEMENTS[value.dtype.name]
-    kernel.sizes.append(("scalar", value, code))
-    return f"{name} = scalar_{code}(sizes, {len(kernel.sizes) - 1})"
+    return f"{name} = {scalars.by_value(kernel.sizes, value, ELEMENTS[value.dtype.name])}"
 
 
 def _statements(step: Any, names: dict[Value, str], kernel: Kernel, once: list[str]) -> list[str]:

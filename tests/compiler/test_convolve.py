@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+from jitgraph import compiler
 from jitgraph.compiler.emit import cpu_features, tile, vectors
 
 RNG = np.random.RandomState(0)
@@ -133,3 +134,13 @@ def test_channels_that_do_not_fill_the_last_vector(tf, agree, narrow, out):
     y = tf.nn.conv2d(x, w, 1, "SAME")
     fetches = [y, *tf.gradients(tf.square(y), [x, w])]
     agree(fetches, {x: RNG.standard_normal((2, 9, 9, 5)), w: RNG.standard_normal((3, 3, 5, out))}, np.float32)
+
+
+def test_layers_of_other_channels_taps_and_rows_share_a_kernel(tf):
+    texts = []
+    for rows, channels, taps in ((28, 128, 3), (30, 160, 5)):
+        x, w = (tf.placeholder(tf.float32, shape) for shape in ((2, rows, 28, channels), (taps, taps, channels, 128)))
+        program = compiler.compile(tf.get_default_graph(), [tf.nn.conv2d(x, w, 2, "SAME")], [],
+                                   {x: x.shape.as_list(), w: w.shape.as_list()})
+        texts += [kernel.source for kernel, _ in program.layout.steps if kernel.name.startswith("convolve")]
+    assert len(texts) == 2 and texts[0] == texts[1]

@@ -1,5 +1,7 @@
 """Elementwise work on a product or a convolution is done by the kernel that makes it."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -239,6 +241,7 @@ def uses(tf, y):
             "mask": tf.where(tf.greater(other, 0.5), tf.tanh(y), tf.zeros_like(other)),
             "column of each row": y * tf.reduce_max(other, -1, keepdims=True),
             "across": y + tf.transpose(across, order), "truth": y * tf.cast(flag, dtype),
+            "many operands": functools.reduce(lambda a, k: a * tf.placeholder(dtype, [columns], f"c{k}"), range(9), y) + bias,
             "two results": [tf.nn.relu(y - bias), tf.cast(y - bias > 0, tf.int32) * 3]}
 
 

@@ -131,24 +131,23 @@ def test_columns_that_do_not_wait_for_one_another_share_segments(tf):
 
 def test_what_is_fed_is_handed_on_without_a_copy(tf, monkeypatch):
     """And is the caller's own where it is a result: a later change of the fed array changes nothing."""
-    from jitgraph.runtime.frame import Frame
+    from jitgraph.runtime.binding import Binding
 
     x = tf.placeholder(tf.float32, [None, 100])
     rows = tf.where(x[:, 0] > 0)[:, 0]                              # as many as the run will tell
     again = tf.where(tf.reduce_sum(tf.gather(x, rows), 1) > 150)[:, 0]
     results = [tf.gather(tf.gather(x, rows), again), tf.gather(x, again), x]
-    read, shared = Frame._read, []
+    run, given = Binding.run, []
 
-    def recorded(frame, kind, where, feeds):
-        result = read(frame, kind, where, feeds)
-        shared.append(any(result is feed for feed in feeds))
-        return result
+    def recorded(binding, arrays):
+        given.append([np.asarray(array) for array in arrays])
+        return run(binding, arrays)
 
-    monkeypatch.setattr(Frame, "_read", recorded)
+    monkeypatch.setattr(Binding, "run", recorded)
     value = np.ones((5, 100), np.float32) * np.arange(5, dtype=np.float32)[:, None]
     with tf.Session(jit="always") as session:
         first, second, third = session.run(results, {x: value})
-        assert sum(shared) >= 2                 # x, by each segment that leaves it to the next
+        assert len(given) == 3 and all(any(np.shares_memory(value, array) for array in arrays) for arrays in given)
         kept = value.copy()
         value[...] = -1
     np.testing.assert_array_equal(first, kept[[2, 3, 4]])

@@ -1,6 +1,7 @@
 """What computes numbers without a kernel says why."""
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jitgraph.graph import dtypes
@@ -42,3 +43,13 @@ def test_inspect_shows_the_reason(tf):
     plan, = [found["plan"] for found in show.recorded() if any(step["name"] == "Unique" for step in found["plan"])]
     reasons = {step["name"]: step["because"] for step in plan}
     assert "hash table" in reasons["Unique"] and {because for name, because in reasons.items() if name != "Unique"} == {""}
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "string"])
+def test_what_is_no_vector_has_no_distinct_elements_in_any_run(tf, dtype):
+    x = tf.placeholder(dtype)
+    distinct = tf.unique(x)
+    with tf.Session() as session:
+        for _ in range(3):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="unique expects a 1D vector"):
+                session.run(distinct, {x: np.array([["1", "2"]], object if dtype == "string" else dtype)})

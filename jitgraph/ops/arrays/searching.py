@@ -93,7 +93,10 @@ def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: int |
 # -- unique --------------------------------------------------------------------------------------------------------
 
 def first_seen(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct elements of a vector in the order of their first occurrence, and each element's place among them."""
+    """The distinct elements of a vector in the order of their first occurrence, and each element's place among them.  Raises
+    ValueError for what is no vector."""
+    if values.ndim != 1:
+        raise ValueError("unique expects a 1D vector.")
     if values.dtype == object:
         places: dict = {}
         index = np.array([places.setdefault(v, len(places)) for v in values.tolist()], np.int64)
