@@ -113,7 +113,7 @@ class LibraryProduct(NamedTuple):
         return " with " + ", ".join(done) if done else ""
 
 
-@dataclass
+@dataclass(eq=False)
 class Kernel:
     kind: str
     loops: list[Loop]

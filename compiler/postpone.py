@@ -69,7 +69,7 @@ class _Postponer:
 
     def _move(self, step: Step, value: Value) -> None:
         """Moves a step, with the only one that uses its value, to where the least memory is in use, if that is less."""
-        begin, end = self._place(step), self.span[value][1]
+        begin, end = self.steps.index(step), self.span[value][1]
         user = self.steps[end]
         users = sum(value in self._values(s) for s in self.steps[begin + 1:])
         if value in self.outputs or users != 1 or not isinstance(user, Kernel) or not _only_changes_variables(user):
@@ -81,10 +81,6 @@ class _Postponer:
         before, after = self.steps[:place + 1], self.steps[place + 1:]
         self.steps[:] = [*(s for s in before if s is not step and s is not user), step, user, *after]
         self._look()
-
-    def _place(self, step: Step) -> int:
-        """Where a step stands."""
-        return next(number for number, other in enumerate(self.steps) if other is step)
 
     def _emptiest(self, begin: int, end: int) -> int | None:
         """The step behind which the steps `begin` and `end` may come and the least memory is in use; None if there is none."""
