@@ -1,4 +1,5 @@
 """Iterations of loops that are asked for in a row: kernels read and write where the values are, and later runs are one graph."""
+import gc
 from collections import Counter
 
 import numpy as np
@@ -60,6 +61,7 @@ def compared(tf, monkeypatch, driver, fetches, feeds, runs=4):
         state = {v: session.run(v) for v in tf.global_variables()}
         found = []
         for one in given:
+            gc.collect()                # results of runs before give back their memory, and runs find the same addresses
             driver.asked.clear()
             found.append(session.run(fetches, one))
     monkeypatch.setenv("JITGRAPH_TARGET", "cpu")
