@@ -113,4 +113,4 @@ def _only_changes_variables(kernel: Kernel) -> bool:
 def _nbytes(value: Value) -> float:
     """The size of a value in memory, by what is expected of sizes that come with the run."""
     name = value.dtype.name
-    return sizes.hint_of(sizes.product(value.shape)) * WIDTH[ELEMENTS[name]] if name in ELEMENTS else 0
+    return sizes.count(value.shape) * WIDTH[ELEMENTS[name]] if name in ELEMENTS else 0

@@ -71,20 +71,23 @@ class _Sinker:
         homes: list[Any] = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
         return homes if all(isinstance(u, Group) for u in homes) else []
 
-    def _put(self, home: Group, node: Node, chain: list[Node], homes: list[Group]) -> bool:
-        """Moves `chain`, which makes `node`, to the groups that use it, and tells whether they can all take it."""
-        chain.sort(key=home.members.index)
-        trials = [self._joined(h, node.out, chain) for h in homes]
-        if None in trials:
-            return False
+    def _put(self, home: Group, node: Node, chain: list[Node], homes: list[Group]) -> None:
+        """Moves `chain`, which makes `node`, to the groups that use it, if they can all take it."""
+        trials = self._trials(home, node, chain, homes)
+        if not trials:
+            return
         for target, trial in zip(homes, trials):
-            assert trial is not None
             target.members, target.dims = trial.members, trial.dims
             self._exchange(target, chain)
         for n in reversed(chain):
             if not self.users[n.out]:
                 self._remove(home, n)
-        return True
+
+    def _trials(self, home: Group, node: Node, chain: list[Node], homes: list[Group]) -> list[Group]:
+        """The groups that use `node`, each with `chain`, which is put in order; none if one of them cannot take it."""
+        chain.sort(key=home.members.index)
+        trials = [trial for h in homes if (trial := self._joined(h, node.out, chain)) is not None]
+        return trials if len(trials) == len(homes) else []
 
     def _move_all_of(self, home: Group, root: Node) -> None:
         """Moves all cheap values that are made of a costly one to their users, which then read that one, if that is worth it."""
@@ -100,8 +103,7 @@ class _Sinker:
         written = sum(sizes.count(node.out.shape) * _width(node.out) for node, *_ in found)
         if len(found) < 2 or written <= sizes.count(root.out.shape) * _width(root.out):
             return
-        if all(self._pays(chain, homes, sources) and None not in [self._joined(h, node.out, sorted(chain, key=home.members.index))
-                                                                  for h in homes]
+        if all(self._pays(chain, homes, sources) and self._trials(home, node, chain, homes)
                for node, chain, homes, sources in found):
             for node, chain, homes, _ in found:
                 self._put(home, node, chain, homes)
