@@ -42,17 +42,16 @@ class TileText(KernelText):
         """The name of a size argument of its own, which no buffer has."""
         return self.given(f"{hint}_{len(self.sizes)}", value)
 
-    def items(self, rows: str, blocks: int) -> None:
-        """The head of the loop over items: row i of image n, and which of so many blocks of columns."""
+    def items(self, rows: str, blocks: str) -> None:
+        """The head of the loop over items: row i of image n, and which of so many blocks of columns, if there are several."""
         self.line(1, "for q in range(begin, end):")
         self.lines_at(2, self.place("q", rows, blocks))
 
-    def place(self, item: str, rows: str, blocks: int) -> list[str]:
+    def place(self, item: str, rows: str, blocks: str) -> list[str]:
         """Lines that find the image `n`, its row `i` and the `block` of columns of an item."""
         lines = [f"n = quotient({item}, {rows})", f"i = {item} - n * {rows}"]
-        if blocks > 1:
-            count = self.size("blocks", blocks)
-            lines += ["block = n", f"n = quotient(n, {count})", f"block -= n * {count}"]
+        if blocks:
+            lines += ["block = n", f"n = quotient(n, {blocks})", f"block -= n * {blocks}"]
         return lines
 
     def tiles(self, indent: int, rows: int | str, columns: int, write: Callable[[str, str, str], str], add: bool = False,
@@ -127,7 +126,7 @@ def emit_forward(node: Node) -> Kernel:
         return (f"{tile}(x0, x_row + {row} * {step}, {step}, x1, {in_filter}, "
                 f"y0, y_row + {row} * {channel} + {in_pixel}, {channel}, {loops})")
 
-    text.items(rows, blocks.count)
+    text.items(rows, blocks.number)
     text.lines_at(2, [f"x_row = n * {size('image', x.shape[1] * line)} + i * {size('line', sh * line)}",
                       f"y_row = (n * {rows} + i) * {pixels} * {channel}"])
     text.tiles(2, count, columns, call, cuts=blocks.cuts)
@@ -139,7 +138,7 @@ def emit_forward(node: Node) -> Kernel:
 
 def _region(text: TileText, blocks: _Blocks, rows: str, pixels: str) -> Region:
     """Which part of the result an item makes: a row of pixels, of some of its columns if there are several blocks."""
-    lines = text.place("item", rows, blocks.count)
+    lines = text.place("item", rows, blocks.number)
     if blocks.count > 1:
         lines += blocks.region()
     lines += [f"first = (n * {rows} + i) * {pixels}", f"count = {pixels}"]
@@ -173,14 +172,14 @@ class _Blocks:
             text.size("block", step) for step in (sizes.product(rest) * self.columns, self.columns)) if self.given > 1 else ("", "")
         self.cuts = None if self.given > 1 or _stays(w.shape, w.dtype) else text.cut(pixels, self.columns)
         self.count = self.given if self.cuts is None else _block_count(self.cuts)
+        self.number = text.size("blocks", self.count) if self.count > 1 else ""
         self.text, self.lanes = text, lane_count(text.code)
 
     def region(self) -> list[str]:
         """Lines that say which columns the item with `block` makes: from `left` to before `right`."""
-        columns = self.text.size("columns", self.columns)
         if self.given > 1:
-            return [f"left = block * {columns}", f"right = left + {columns}"]
-        lines, at, before = [], 0, 0
+            return [f"left = block * {self.in_pixel}", f"right = left + {self.in_pixel}"]
+        lines, at, before, columns = [], 0, 0, self.text.size("columns", self.columns)
         for _, vectors, count in self.cuts or ():
             step = vectors * self.lanes
             left = self.text.size("at", at - before * step)
@@ -214,7 +213,7 @@ def emit_input_gradient(node: Node) -> Kernel:
     tap_step, margin, tap = size("w", sw * out * columns), size("margin", above * line), size("tap", kw * out * columns)
     across, in_column = size("x", -dw * out), size("columns", columns)
     blocks = _Blocks(text, w, pixels if isinstance(wide, sizes.Size) else -(-wide // sw))
-    text.items(rows, blocks.count)
+    text.items(rows, blocks.number)
     place = [f"p = quotient(i + {top}, {row_step})", f"a = i + {top} - p * {row_step}",
              f"taps = quotient({size('taps', kh + sh - 1)} - a, {row_step})"]
     for phase in range(sw):
