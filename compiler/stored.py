@@ -168,17 +168,21 @@ class _Description:
         return _number(self.numbers, tensor.op), tensor.value_index
 
     def operation(self, op: Operation) -> tuple[Any, ...]:
-        if op.opdef is None or "token" in op.attrs:         # which names a function of this process: another one in the next
+        # a token names a function of this process, perhaps another one in the next: kernels may be made of what that says
+        if op.opdef is None or "token" in op.attrs and op.opdef.lower is not None:
             raise Unknown(op.type)
         numbers = self.numbers
         stands_for_it = variable_of(op.outputs[0]) if is_variable(op) else None
         return (op.type, op.name, op._id, op._device, [self.tensor(t) for t in op.inputs],
                 [numbers.get(c, -1) for c in op.control_inputs],
                 [(t.dtype.name, t.dtype._is_ref_dtype, t._shape) for t in op.outputs],
-                [(name, self.value(value)) for name, value in op.attrs.items()],
-                op.annotations and [(name, self.value(value)) for name, value in op.annotations.items()],
+                self.named(op.attrs), op.annotations and self.named(op.annotations),
                 None if stands_for_it is None else numbers.get(stands_for_it, stands_for_it.name),
                 op.type == "Identity" and is_implicit_read(op))
+
+    def named(self, values: dict[str, Any]) -> list[tuple[str, Any]]:
+        """Attributes by name, for a graph that is read from a file has them in an order that differs from process to process."""
+        return [(name, self.value(values[name])) for name in sorted(values)]
 
     def value(self, value: Any) -> Any:
         """An attribute's value, or a number that is known."""

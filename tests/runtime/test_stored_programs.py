@@ -95,6 +95,14 @@ def test_verified_programs_go_through_bytes(tf, empty_store, monkeypatch):
     assert read and not store.programs()
 
 
+def start(program, folder):
+    """What another process prints, and how many programs there are in the store then."""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120,
+                           env={**os.environ, "JITGRAPH_CACHE": str(folder), "JITGRAPH_VERIFY": "0"})
+    assert found.returncode == 0, found.stderr
+    return found.stdout, len(list(folder.glob("*.jgp")))
+
+
 PROGRAM = """
 import numpy as np
 import jitgraph as tf
@@ -108,14 +116,56 @@ with tf.Session(jit="always") as session:
 
 
 @pytest.mark.parametrize("made", [True, False])
-def test_another_version_of_the_sources_is_another_program(empty_store, tmp_path, made):
+def test_another_version_of_the_sources_is_another_program(empty_store, made):
     """`made`: whether a source file is a little younger in the second process."""
-    def start(extra=""):
-        found = subprocess.run([sys.executable, "-c", extra + PROGRAM], capture_output=True, text=True, timeout=120,
-                               env={**os.environ, "JITGRAPH_CACHE": str(empty_store), "JITGRAPH_VERIFY": "0"})
-        assert found.returncode == 0, found.stderr
-        return found.stdout, len(list(empty_store.glob("*.jgp")))
-
     younger = "from jitgraph.compiler import stored; stored._sources = lambda: [('x.py', 1, 2)]\n"
-    first, second = start(), start(younger if made else "")
+    first, second = start(PROGRAM, empty_store), start((younger if made else "") + PROGRAM, empty_store)
     assert first[0] == second[0] and second[1] == first[1] + made == 1 + made
+
+
+READ = """
+import numpy as np
+import jitgraph as tf
+from jitgraph.compiler import stored
+stored.LEAST = 1
+tf.train.import_meta_graph(sys.argv[1])
+with tf.Session(jit="always") as session:
+    print(session.run("y:0", {"x:0": np.ones([2, 9, 9, 3])}))
+"""
+
+
+def test_a_graph_of_a_file_is_the_same_program_in_every_process(tf, empty_store, tmp_path, monkeypatch):
+    """There are several attributes, in an order that follows from the hashes of their names."""
+    path = str(tmp_path / "graph.meta")
+    with tf.Graph().as_default():
+        x = tf.placeholder("float32", [None, 9, 9, 3], name="x")
+        filters = tf.constant(np.arange(54.0).reshape(3, 3, 3, 2), "float32")
+        h = tf.nn.max_pool(tf.nn.conv2d(x, filters, [1, 2, 2, 1], "SAME"), [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+        tf.identity(tf.reduce_sum(h), name="y")
+        tf.train.export_meta_graph(path)
+    program = READ.replace("sys.argv[1]", repr(path))
+    found = []
+    for seed in "123":
+        monkeypatch.setenv("PYTHONHASHSEED", seed)
+        found.append(start(program, empty_store))
+    assert found == [found[0]] * 3 and found[0][1] == 1
+
+
+CALLING = """
+import numpy as np
+import jitgraph as tf
+from jitgraph.compiler import stored
+stored.LEAST = 1
+x = tf.placeholder("float32", [3])
+y = tf.py_func(lambda a: a * np.float32(FACTOR), [x * 2], tf.float32, stateful=STATEFUL) + 1
+with tf.Session(jit="always") as session:
+    print(session.run(y, {x: np.ones(3)}))
+"""
+
+
+@pytest.mark.parametrize("stateful", [True, False])
+def test_a_program_that_calls_a_function_calls_the_one_of_its_process(empty_store, stateful):
+    program = CALLING.replace("STATEFUL", str(stateful))
+    printed, count = start(program.replace("FACTOR", "3"), empty_store)
+    assert printed == "[7. 7. 7.]\n" and count
+    assert start(program.replace("FACTOR", "5"), empty_store) == ("[11. 11. 11.]\n", count)
