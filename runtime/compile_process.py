@@ -132,8 +132,12 @@ class Helper:
     def _spawn(self) -> None:
         import subprocess  # few programs compile
 
+        from . import store
+
+        # it needs no further one, and looks into the same store from another folder
+        env = {**os.environ, "JITGRAPH_COMPILE_PROCESS": "0", "JITGRAPH_CACHE": str(store.directory().absolute())}
         self.process = subprocess.Popen([sys.executable, "-c", _CODE], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL, cwd=os.path.abspath(os.sep))
+                                        stderr=subprocess.DEVNULL, cwd=os.path.abspath(os.sep), env=env)
         self.ready = False
         atexit.register(self._end)
 
@@ -197,7 +201,10 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)        # Ctrl-C is for the program
     from jitgraph.compiler.emit import cuda_compile, native, vocabulary
 
+    from . import pool
+
     native.warm_up()
+    pool.native()               # the program looks for the interpreter in the store when it has its first kernels
     out, sys.stdout = sys.stdout, sys.stderr
     print("ready", file=out, flush=True)
     for line in sys.stdin:

@@ -50,6 +50,24 @@ stored_programs.compile_ops = watched"""
     assert run(tmp_path, before, JITGRAPH_VERIFY="0")[1] == "1"
 
 
+def test_it_makes_the_interpreter_meanwhile(tmp_path, monkeypatch):
+    """In the program's store, also where that is named from the program's folder."""
+    from jitgraph.compiler import key
+    from jitgraph.runtime import interpreter, store
+    from jitgraph.runtime.compile_process import Helper
+
+    monkeypatch.setenv("JITGRAPH_CACHE", "here")
+    monkeypatch.chdir(tmp_path)
+    helper, address = Helper(), key.digest(interpreter.parts())
+    assert not store.has(address)
+    helper.prepare()
+    try:
+        assert helper._running() is not None and helper.ready       # it says so when it has done that
+        assert store.has(address) and (tmp_path / "here" / (address + store.SUFFIX)).exists()
+    finally:
+        helper._end()
+
+
 def test_many_cores_take_part(tmp_path):
     compiled, helped = run(tmp_path, JITGRAPH_THREADS="4")
     assert int(compiled) >= 12 and helped == str(min(int(compiled) // 4, 3))
