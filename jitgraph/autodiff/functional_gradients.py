@@ -29,6 +29,9 @@ ARRAY_GRADIENTS = {"TensorArrayElementGradient": 2, "TensorArrayRowsGradient": 2
                    "TensorArrayGradientOfElement": None, "TensorArrayGradientOfRows": None, "TensorArrayGradientOfPieces": None}
 
 
+SUMS = frozenset(["Add", "AddV2", "AddN", "BiasAdd", "BiasAddV1"])      # whose gradients do not ask for the values
+
+
 def gradient(op: Operation, grads: tuple, needed: set[int], gate: bool) -> list:
     """The gradients of the inputs of `op`, for those of its outputs (None where nothing arrived); of those that are `needed`,
     by their numbers.  `gate`: whether the gradients of one operation wait for each other."""
@@ -61,6 +64,11 @@ def _zeros(tensor: Tensor) -> Tensor:
     from jitgraph.ops.arrays.fill import zeros
 
     return zeros(shape, tensor.dtype.base_dtype)
+
+
+def _same_size(one: Tensor, other: Tensor) -> bool:
+    """Whether it is known that two tensors have as many elements, given that one is made of the other by broadcasting."""
+    return one._shape is not None and one._shape == other._shape
 
 
 def _zeros_nodes(tensor: Tensor) -> int:
@@ -375,17 +383,24 @@ class _LoopGradient:
         self.nodes += sum(op.type in ARRAY_GRADIENTS for op in made) + sum(k not in self.given for k in self.variables)
 
     def _save_products(self, replay: Replay) -> None:
-        """What is computed from costly products takes them from the forward loop.  (Their copies are there all the same:
-        the gradient was built through them.)"""
+        """What is computed from costly products takes them from the forward loop, or a sum where that is all that is made of them.
+        (Their copies are there all the same: the gradient was built through them.)"""
+        worth: dict[Tensor, Tensor] = {}        # tensor of the body -> its copy
         for op in self.body.get_operations():
-            copy = replay.copies.get(op) if op.opdef is not None and op.opdef.costly else None
-            consumers = [] if copy is None else copy.outputs[0].consumers()
-            if copy is None or not consumers:
+            copy = None if op.opdef is None else replay.copies.get(op)
+            if copy is None or not copy.outputs or not copy.outputs[0].consumers():
                 continue
-            saved = self._restored(op.outputs[0])
-            for consumer in consumers:
-                for k, tensor in enumerate(consumer.inputs):
-                    if tensor is copy.outputs[0]:
+            terms = [t for t in op.inputs if t in worth] if op.type in SUMS else []
+            of_terms = terms and all(_same_size(t, op.outputs[0]) and all(c is copy for c in worth[t].consumers()) for t in terms)
+            if of_terms or op.opdef.costly:
+                worth[op.outputs[0]] = copy.outputs[0]
+                for term in set(terms):
+                    del worth[term]
+        for tensor, copied in worth.items():
+            saved = self._restored(tensor)
+            for consumer in copied.consumers():
+                for k, given in enumerate(consumer.inputs):
+                    if given is copied:
                         consumer._update_input(k, saved)
 
     def _without_none(self, grads: list) -> tuple[list[int], list]:
