@@ -224,10 +224,18 @@ class Builder:
         shape = x.shape[:axis] + indices.shape + x.shape[axis + 1:]
         return self.node(GATHER, [x, indices], [(shape, x.dtype)], axis=axis).out
 
-    def scatter(self, op: str, shape: Iterable[sizes.Dim], indices: Value, updates: Value, drops: bool = False) -> Value:
-        """A table of `shape` of what `op` begins with, its rows `indices` combined with those of `updates`.  An index out of
-        range raises InvalidArgumentError at run time; with `drops` negative ones are left out."""
-        return self.node(SCATTER, [indices, updates], [(tuple(shape), updates.dtype)], op=op, drops=drops).out
+    def scatter(self, op: str, shape: Iterable[sizes.Dim], indices: Value, updates: Value, drops: bool = False,
+                factors: Value | None = None) -> Value:
+        """A table of `shape` of what `op` begins with, its rows `indices` combined with those of `updates`, times `factors`, one
+        for each index.  An index out of range raises InvalidArgumentError at run time; with `drops` negative ones are left out.
+
+        Updates that are rows picked from a table are read there."""
+        others, made = [] if factors is None else [factors], updates.node
+        picks = made.kind is GATHER and not made.attrs["axis"] and indices.rank == made.inputs[1].rank == 1
+        if picks:
+            updates, others = made.inputs[0], [made.inputs[1], *others]
+        return self.node(SCATTER, [indices, updates, *others], [(tuple(shape), updates.dtype)], op=op, drops=drops,
+                         picks=picks, scales=factors is not None).out
 
     def update_rows(self, name: str, variables: Sequence[Value], indices: Value, values: Sequence[Value],
                     expression: Callable[..., Any]) -> Node:

@@ -9,7 +9,7 @@ from .. import sizes
 from ..ir import Node, Value
 from ..kernel import CHECK_INDEX, CODES, Kernel
 from .cuda_text import THREADS, GridText, is_short
-from .sequential import SCATTERED, updated_rows
+from .sequential import SCATTERED, scattered_row, updated_rows
 
 WIDTH = 128             # columns of a table that a block has, a thread each
 PARTS, MORE = 32, 256   # parts of the rows, each with blocks of its own; of a narrow table more
@@ -33,25 +33,29 @@ PLACE = ["part = quotient32(q, groups)", f"c = (q - part * groups) * {WIDTH} + t
 def emit_scatter(node: Node) -> Kernel | None:
     """out = what `op` begins with; out[indices[k]] combined with updates[k], for one k after the other.  Each thread has a column
     of a part of the rows, and takes the updates that are for these."""
-    indices, updates = node.inputs
+    indices, updates = node.inputs[:2]
+    picking, update = scattered_row(node)
     rows, width, count = node.out.shape[0], sizes.product(node.out.shape[1:]), sizes.product(indices.shape)
     start, combined = SCATTERED[node.attrs["op"]]
-    text = GridText(node, f"scatter_{node.attrs['op']}_{CODES[indices.dtype.name]}{'_kept' * node.attrs['drops']}", WIDTH)
+    drops = "_kept" * node.attrs["drops"] + "_picked" * node.attrs["picks"] + "_scaled" * node.attrs["scales"]
+    text = GridText(node, f"scatter_{node.attrs['op']}_{CODES[indices.dtype.name]}{drops}", WIDTH)
     blocks = _table(text, rows, width)
     if not is_short(blocks):
         return None
     text.given("count", count)
+    if picking:
+        text.given("source", updates.shape[0])
     with text.each_item(blocks):
         text.lines_at(2, [*PLACE, "if c < width:"])
         text.line(3, "for r in range(low, high):")
         text.line(4, f"y0[r * width + c] = {start(text.code)}")
         text.line(2, "for k in range(count):")
         wrong = "select(row < 0, 0, outside(row, rows))" if node.attrs["drops"] else "outside(row, rows)"
-        text.lines_at(3, ["row = i64(x0[k])", f"err |= {wrong} * {CHECK_INDEX}",
-                          "if (row >= low) & (row < high) & (c < width):"])
-        value = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
+        text.lines_at(3, ["row = i64(x0[k])", f"err |= {wrong} * {CHECK_INDEX}", *picking,
+                          "if (row >= low) & (row < high) & (c < width)" + " & (at >= 0) & (at < source)" * bool(picking) + ":"])
+        value = combined.format(y="y0[row * width + c]", u=update)
         text.line(4, f"y0[row * width + c] = {text.code}({value})")
-    return text.grid([indices, updates], blocks, fails=True)
+    return text.grid(node.inputs, blocks, fails=True)
 
 
 def emit_update(node: Node) -> Kernel | None:

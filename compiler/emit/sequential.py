@@ -11,7 +11,7 @@ from jitgraph.declare.prim import ELEMENTARY
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import CODES, ELEMENTS, Kernel, Statement, is_complex
+from ..kernel import CHECK_INDEX, CODES, ELEMENTS, Kernel, Statement, is_complex
 from . import scalars
 from .kernel_text import bare_kernel
 
@@ -29,36 +29,53 @@ SCATTERED = {"add": (lambda code: f"{code}(0)", "{y} + {u}"), "mul": (lambda cod
              "min": (lambda code: scalars.finite(code, "max"), "select({u} < {y}, {u}, {y})")}
 
 
+def scattered_row(node: Node) -> tuple[list[str], str]:
+    """(lines, expression): what a Scatter combines column c of the table with for index k: that of row k of the updates, or of row
+    `at` of `source` rows, which the lines look up; times a factor."""
+    picks, scales = node.attrs["picks"], node.attrs["scales"]
+    lines = ["at = i64(x2[k])", f"err |= outside(at, source) * {CHECK_INDEX}"] if picks else []
+    update, factor = f"x1[{'at' if picks else 'k'} * width + c]", f"x{2 + picks}[k]"
+    if not scales:
+        return lines, update
+    return lines, f"complex_mul({factor}, {update})" if is_complex(ELEMENTS[node.out.dtype.name]) else f"{factor} * {update}"
+
+
 def emit_scatter(node: Node) -> Kernel:
     """out = what `op` begins with; out[indices[k]] combined with updates[k], for one k after the other.
 
     An item goes through all indices and takes those of its rows; of others, and of those outside the table, which may have
     no rows, it takes no columns."""
-    indices, updates = node.inputs
+    indices, updates = node.inputs[:2]
+    picking, update = scattered_row(node)
     code, index = ELEMENTS[node.out.dtype.name], CODES[indices.dtype.name]
     rows, count = node.out.shape[0], sizes.product(indices.shape)
     width = sizes.product(node.out.shape[1:])
     start, combined = SCATTERED[node.attrs["op"]]
     if is_complex(code):
         combined = f"complex_{node.attrs['op']}({{y}}, {{u}})"
-    combined = combined.format(y="y0[row * width + c]", u="x1[k * width + c]")
-    narrow = width if isinstance(width, int) and 0 < width <= FEW_COLUMNS else 0
+    combined = combined.format(y="y0[row * width + c]", u=update)
+    narrow = width if len(node.inputs) == 2 and isinstance(width, int) and 0 < width <= FEW_COLUMNS else 0
     drops, large = node.attrs["drops"], sizes.hint_of(rows) >= LARGE and not narrow
     parts, columns = (PARTS, WIDE) if large else (1, BLOCK)
-    name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}{'_large' * large}"
+    given = f"{'_picked' * node.attrs['picks']}{'_scaled' * node.attrs['scales']}"
+    name = f"scatter_{node.attrs['op']}_{index}_{code}{'_kept' * drops}{given}{'_large' * large}"
     wrong = "select(row < 0, 0, outside(row, rows))" if drops else "outside(row, rows)"
     stop = "select(outside(row, rows) == 0, hi, lo)"
     if large:
         stop = f"select(row // {GROUP} % {parts} == part, {stop}, lo)"
-    kernel = bare_kernel(node, name, [indices, updates], [node.out])
-    kernel.sizes = [rows, count, width]
+    if picking:
+        picking += [f"stop = select(outside(at, source) == 0, {stop}, lo)", "at = inside(at, source)"]
+    look_up = "\n".join(" " * 12 + line for line in picking or [f"stop = {stop}"])
+    kernel = bare_kernel(node, name, node.inputs, [node.out])
+    kernel.sizes = [rows, count, width, updates.shape[0] if updates.rank else 1]
     kernel.items, kernel.cost = parts * ((width + columns - 1) // columns), (0.3, (rows + count) * BLOCK)
     if narrow:
         kernel.name = f"{name}_{narrow}"
         kernel.source = _narrow_scatter(kernel.name, narrow, wrong, start(code), f"{code}({combined})")
         return kernel
-    kernel.source = f"""def {name}(x0, x1, y0, sizes, begin, end):
-    rows, count, width = sizes[0], sizes[1], sizes[2]
+    params = ", ".join(param.name for param in kernel.params)
+    kernel.source = f"""def {name}({params}, sizes, begin, end):
+    rows, count, width, source = sizes[0], sizes[1], sizes[2], sizes[3]
     err = 0
     for q in range(begin, end):
         part = q % {parts}
@@ -71,8 +88,8 @@ def emit_scatter(node: Node) -> Kernel:
                     y0[r * width + c] = {start(code)}
         for k in range(count):
             row = i64(x0[k])
-            err |= {wrong} * 1
-            stop = {stop}
+            err |= {wrong} * {CHECK_INDEX}
+{look_up}
             row = inside(row, rows)
             for c in range(lo, stop):
                 y0[row * width + c] = {code}({combined})
@@ -93,7 +110,7 @@ def _narrow_scatter(name: str, width: int, wrong: str, start: str, combined: str
             y0[k] = {start}
         for k in range(count):
             row = i64(x0[k])
-            err |= {wrong} * 1
+            err |= {wrong} * {CHECK_INDEX}
             if outside(row, rows) == 0:
 {columns}
     return err

@@ -72,10 +72,12 @@ class Gather(Fused):
 
 class Scatter(Kind):
     """Rows added into zeros, multiplied into ones, or the extremes of the rows of each index (NaN is no extreme).  An index
-    out of range raises InvalidArgumentError.  Inputs: indices, updates."""
+    out of range raises InvalidArgumentError.  Inputs: indices, updates; the row of the updates for each index, if not all in order;
+    what it is multiplied by."""
 
     name = "scatter"
-    attributes = {"op": "add, mul, max or min", "drops": "whether negative indices are left out"}
+    attributes = {"op": "add, mul, max or min", "drops": "whether negative indices are left out",
+                  "picks": "whether rows of the updates are picked", "scales": "whether they are multiplied"}
     reads_complex = True
     kernels = {"cpu": sequential.emit_scatter, "cuda": cuda_sequences.emit_scatter}
 
@@ -83,12 +85,18 @@ class Scatter(Kind):
         return True
 
     def violation(self, node: Node) -> str | None:
-        indices, updates = (v.shape for v in node.inputs)
-        fits = alike((*indices, *node.out.shape[1:]), updates)
+        (indices, updates, *others), picks = (v.shape for v in node.inputs), node.attrs["picks"]
+        if not all(alike(indices, other) for other in others) or len(others) != picks + node.attrs["scales"]:
+            return "it does not have one place and factor for each index"
+        fits = alike(node.out.shape[1:], updates[1:]) if picks else alike((*indices, *node.out.shape[1:]), updates)
         return None if fits else "it does not have one row for each index"
 
-    def meaning(self, node: Node, indices: np.ndarray, updates: np.ndarray) -> Any:
-        rows, rank = node.out.shape[0], updates.ndim - indices.ndim
+    def meaning(self, node: Node, indices: np.ndarray, updates: np.ndarray, *others: np.ndarray) -> Any:
+        rows, rank = node.out.shape[0], node.out.rank - 1
+        if node.attrs["picks"]:
+            updates = updates[checked(others[0], len(updates))]
+        if node.attrs["scales"]:
+            updates = updates * others[-1].reshape(*indices.shape, *[1] * rank)
         updates, indices = updates.reshape(-1, *updates.shape[updates.ndim - rank:]), indices.ravel()
         if node.attrs["drops"]:
             updates, indices = updates[indices >= 0], indices[indices >= 0]

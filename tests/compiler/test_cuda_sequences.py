@@ -104,6 +104,14 @@ def test_segments(tf, equal, name, kernel):
     equal(found, {x: RNG.standard_normal((9, 3)), rows: [0, 5, 5, -1, 2, 0, 0, 3, 5]}, f"scatter_{kernel}_i32_kept_f32")
 
 
+def test_rows_that_are_picked_and_multiplied(tf, equal):
+    places, v = tf.placeholder(tf.int64, [None, 2]), tf.placeholder(tf.float32, [None])
+    dense = tf.placeholder(tf.float32, [5, 3])
+    found = tf.sparse_tensor_dense_matmul(tf.SparseTensor(places, v, [5, 5]), dense)
+    feeds = {places: RNG.randint(0, 5, (20, 2)), v: RNG.standard_normal(20), dense: RNG.standard_normal((5, 3))}
+    equal(found, feeds, "scatter_add_i64_picked_scaled_f32")
+
+
 def test_an_index_out_of_range(tf, monkeypatch):
     monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
     x, rows = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.int32, [None])

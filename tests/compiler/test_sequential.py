@@ -98,6 +98,28 @@ def test_rows_of_a_large_table_are_shared_out(tf):
         np.testing.assert_array_equal(reference.run(total, {x: rows, i: ids}), session.run(total, {x: rows, i: ids}))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.complex64])
+@pytest.mark.parametrize("rows, columns", [(7, 3), (700, 3), (7, 131), (600, 260)])
+def test_rows_are_picked_and_multiplied_as_they_are_combined(tf, dtype, rows, columns):
+    """A product of a sparse matrix writes down none of the rows that it adds up; nor does a sum of rows that are looked up."""
+    rng = np.random.RandomState(1)
+    at = rng.randint(0, rows, (400, 2)).astype(np.int64)
+    values, dense = rng.randint(-4, 5, 400).astype(dtype), rng.randint(-4, 5, (rows, columns)).astype(dtype)
+    places, v, d = tf.placeholder(tf.int64, [None, 2]), tf.placeholder(dtype, [None]), tf.placeholder(dtype, [rows, columns])
+    sums = {"_picked_scaled": tf.sparse_tensor_dense_matmul(tf.SparseTensor(places, v, [rows, rows]), d),
+            "_kept_picked": tf.unsorted_segment_sum(tf.gather(d, places[:, 1]), places[:, 0], rows)}
+    for name, y in sums.items():
+        with tf.Session(jit="off") as reference, tf.Session(jit="always") as session:
+            for feeds in ({places: at, v: values, d: dense}, {places: at[:0], v: values[:0], d: dense}):
+                np.testing.assert_array_equal(reference.run(y, feeds), session.run(y, feeds))
+            kernels = {kernel.name for plan in session.plans for compiled in plan.compiled for kernel, _ in compiled.kernels}
+            found = {kernel for kernel in kernels if kernel.startswith("scatter")}
+            assert found and all(name in kernel and kernel.endswith("_large") == (rows >= 512) for kernel in found)
+            for wrong in ([0, rows], [rows, 0], [0, -1]):
+                with pytest.raises(tf.errors.InvalidArgumentError, match="out of (bounds|range)|not in"):
+                    session.run(y, {places: [*at[:3], wrong], v: values[:4], d: dense})
+
+
 STEPS = {       # what stands beside the variables, the gradient and the indices, and attributes
     "Adagrad": (2, {"lr": 0.1}, {}), "Momentum": (2, {"lr": 0.1, "momentum": 0.9}, {"use_nesterov": True}),
     "KerasMomentum": (2, {"lr": 0.1, "momentum": 0.9}, {}), "Adadelta": (3, {"lr": 0.1, "rho": 0.9, "epsilon": 0.01}, {}),

@@ -25,7 +25,7 @@ WRONG = {
     "reduce": ([(2, 3)], {"op": "add", "axes": (0,)}, [(2,)]),
     "partial": ([(2, 3)], {"op": "add", "axes": (0,)}, [(1, 3)]),
     "gather": ([(2, 3), (4,)], {"axis": 0}, [(4, 3)]),
-    "scatter": ([(4,), (5, 3)], {"op": "add", "drops": False}, [(2, 3)]),
+    "scatter": ([(4,), (5, 3)], {"op": "add", "drops": False, "picks": False, "scales": False}, [(2, 3)]),
     "matmul": ([(2, 3), (4, 5)], {"ta": False, "tb": False}, [(2, 5)]),
     "cholesky": ([(3, 3)], {}, [(2, 2)]),
     "triangular_solve": ([(3, 3), (3, 2)], {"lower": True, "adjoint": False}, [(3, 3)]),

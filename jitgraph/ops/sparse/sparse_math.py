@@ -161,8 +161,7 @@ def _lower_product(b: Any, indices: Any, values: Any, shape: Any, dense: Any, ad
         rows, columns, values = columns, rows, conj_of(values)
     if adjoint_b:
         dense = conj_of(b.transpose(dense, [1, 0]))
-    parts = b.reshape(values, (count, 1)) * b.gather(dense, columns, 0)
-    return b.scatter("add", (outer, dense.shape[1]), rows, parts)
+    return b.scatter("add", (outer, dense.shape[1]), rows, b.gather(dense, columns, 0), factors=values)
 
 
 def _product_samples(rng, dtype):
