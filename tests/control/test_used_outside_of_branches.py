@@ -164,7 +164,7 @@ def test_what_no_branch_has_stays_an_error(tf):
 def test_it_cannot_be_fetched(tf):
     made = []
     tf.cond(tf.constant(True), lambda: made.append(tf.constant(1.0)) or made[0], lambda: 0.0)
-    with tf.Session() as found, pytest.raises(ValueError, match="not an element of this graph"):
+    with tf.Session() as found, pytest.raises(ValueError, match="not fetchable: it was made inside a branch"):
         found.run(made[0])
 
 
