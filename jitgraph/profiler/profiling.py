@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from typing import Any
+from typing import Any, TypeVar
 
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
@@ -59,6 +59,9 @@ class Node:
         self.count += other.count
         for key, value in other.total.items():
             self.total[key] += value
+
+
+AnyNode = TypeVar("AnyNode", bound=Node)
 
 
 def _read(graph: Any, run_meta: Any, op_log: Any = None) -> Node:
@@ -153,7 +156,8 @@ def _account(nodes: Any, options: dict) -> list[Node]:
     return found
 
 
-def ordered(nodes: list[Node], order_by: str) -> list[Node]:
+def ordered(nodes: list[AnyNode], order_by: str) -> list[AnyNode]:
+    """The nodes in the order that a report has them.  Raises InvalidArgumentError for another order than there is."""
     if order_by in ("name", "depth"):
         return sorted(nodes, key=lambda node: node.name)
     if order_by not in SELECTED:
