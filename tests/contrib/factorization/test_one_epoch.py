@@ -3,13 +3,15 @@ import numpy as np
 import pytest
 
 
-@pytest.mark.parametrize("name", ["contrib.factorization.KMeansClustering", "estimator.experimental.KMeans"])
-def test_training_goes_on_with_the_centres_of_the_call_before(tf, tmp_path, name):
+@pytest.mark.parametrize("name, seed", [("contrib.factorization.KMeansClustering", "random_seed"),
+                                        ("estimator.experimental.KMeans", "seed")])
+def test_training_goes_on_with_the_centres_of_the_call_before(tf, tmp_path, name, seed):
     make = tf
     for part in name.split("."):
         make = getattr(make, part)
     points = np.concatenate([np.random.RandomState(0).rand(20, 2), 5.0 + np.random.RandomState(1).rand(20, 2)]).astype("f")
-    kmeans = make(2, model_dir=str(tmp_path), initial_clusters="kmeans_plus_plus", use_mini_batch=False)
+    kmeans = make(2, model_dir=str(tmp_path), initial_clusters="kmeans_plus_plus", use_mini_batch=False,
+                  **{seed: 1})
     steps = []
     for _ in range(3):
         kmeans.train(lambda: tf.train.limit_epochs(tf.convert_to_tensor(points), num_epochs=1))
