@@ -7,6 +7,7 @@ from jitgraph.data import order_host, share_host, simple_host, thread_host
 from jitgraph.data.declaring import TESTS, dataset_op
 from jitgraph.data.example_host import ParsedExamples
 from jitgraph.data.file_host import FileCached
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.dtypes import TypeSet
@@ -100,6 +101,8 @@ def shuffle_dataset(input_dataset, buffer_size, seed, seed2, reshuffle_each_iter
 @dataset_op("ShuffleAndRepeatDataset(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64; ...)")
 def shuffle_and_repeat_dataset(input_dataset, buffer_size, seed, seed2, count):
     """The elements in random order, again and again."""
+    if count < 1 and count != -1:
+        raise invalid("count must be greater than zero or equal to -1.")
     return order_host.Shuffled(input_dataset, buffer_size, seed, seed2, True, count)
 
 

@@ -16,6 +16,8 @@ from jitgraph.formats.files import op_errors
 from jitgraph.formats.records import read_records
 from jitgraph.graph import errors
 
+COMPRESSIONS = ("", "GZIP", "ZLIB")
+
 
 class Files(Source):
     """The records of files, one file after the other; `records(path)` gives those of one."""
@@ -66,7 +68,7 @@ def _whole(path: str, compression: str) -> Any:
 
 def check_compression(compression: str) -> str:
     """Raises InvalidArgumentError for a compression that there is not."""
-    if compression not in ("", "GZIP", "ZLIB"):
+    if compression not in COMPRESSIONS:
         raise errors.InvalidArgumentError(None, None, "Unsupported compression_type.")
     return compression
 
@@ -143,25 +145,28 @@ class FileCached(Unary):
     def iterate(self, run: Run) -> Take:
         if os.path.exists(self.path + ".cache"):
             return iter(self._read()).__next__
-        lock = self.path + ".lockfile"
-        with op_errors(lock):
-            if os.path.exists(lock):
-                raise errors.AlreadyExistsError(
-                    None, None, f"There appears to be a concurrent caching iterator running - cache lockfile already exists "
-                                f"('{lock}'). If you are sure no other running TF computations are using this cache prefix, "
-                                "delete the lockfile and re-initialize the iterator.")
-            with open(lock, "x"):
-                pass
-        run.session.at_end(lambda: _remove(lock))
+        lock, locked = self.path + ".lockfile", False
         take = self.source.iterate(run.at("cache"))
         found: list[Element] = []
 
+        def release() -> None:
+            nonlocal locked
+            if locked:
+                locked = False
+                _remove(lock)
+
         def caching() -> Element:
+            nonlocal locked
+            # only by the first element: an iterator that is made anew takes the place of one that holds the lock
+            if not locked:
+                _make_lock(lock)
+                locked = True
+                run.session.at_end(release)
             try:
                 element = tuple(take())
             except StopIteration:
                 self._write(found)
-                _remove(lock)
+                release()
                 raise
             found.append(element)
             return element
@@ -195,6 +200,18 @@ class FileCached(Unary):
 
     def size(self) -> int:
         return self.source.size()
+
+
+def _make_lock(path: str) -> None:
+    with op_errors(path):
+        try:
+            with open(path, "x"):
+                pass
+        except FileExistsError:
+            raise errors.AlreadyExistsError(
+                None, None, f"There appears to be a concurrent caching iterator running - cache lockfile already exists "
+                            f"('{path}'). If you are sure no other running TF computations are using this cache prefix, "
+                            "delete the lockfile and re-initialize the iterator.") from None
 
 
 def _remove(path: str) -> None:

@@ -75,7 +75,7 @@ def parallel_interleave_dataset_v2(input_dataset, cycle_length, block_length, nu
 def parallel_interleave_dataset(input_dataset, cycle_length, block_length, sloppy, buffer_output_elements,
                                 prefetch_input_elements, f):
     """InterleaveDataset, whose datasets are fetched ahead."""
-    return function_host.Interleaved(input_dataset, f, cycle_length, block_length)
+    return function_host.InterleavedAhead(input_dataset, f, cycle_length, block_length)
 
 
 @dataset_op("ScanDataset(input_dataset: variant, initial_state: [Tstate], other_arguments: [Targuments]; f: func, "

@@ -179,6 +179,82 @@ class Interleaved(Unary):
         return interleaved
 
 
+class InterleavedAhead(Interleaved):
+    """Interleaved, with the order that TensorFlow's threads have where the elements to come are always at hand.
+
+    The dataset after one that has ended takes its place for the next turn.  When there is none, the turn goes on with the
+    next place, and what the ended one gave counts among the `block` elements.
+    """
+
+    def iterate(self, run: Run) -> Take:
+        take, call = self.source.iterate(run.at("interleave")), self.function.start(run)
+        current: list[Take | None] = [None] * self.cycle
+        place = count = 0
+        ended = False
+
+        def filled(place: int) -> bool:
+            nonlocal ended
+            if not ended:
+                try:
+                    made = call(take())[0][()]
+                except StopIteration:
+                    ended = True
+                except errors.OpError as error:
+                    current[place] = _failing(error)
+                else:
+                    current[place] = made.iterate(run.at("interleave").inside(place))
+            return not ended
+
+        def counted(at: int) -> None:
+            nonlocal place, count
+            place, count = at, count + 1
+            if count == self.block:
+                place, count = (at + 1) % self.cycle, 0
+
+        def interleaved() -> Element:
+            nonlocal place, count
+            if not begun:
+                begun.append(True)
+                for one in range(self.cycle):
+                    if not filled(one):
+                        break
+            while True:
+                for at in (*range(place, self.cycle), *range(place)):
+                    one = current[at]
+                    if one is None:
+                        continue
+                    try:
+                        element = one()
+                    except StopIteration:
+                        current[at] = None
+                        if filled(at):
+                            place, count = (at + 1) % self.cycle, 0
+                            break
+                    except errors.OpError:
+                        counted(at)
+                        raise
+                    else:
+                        counted(at)
+                        return element
+                else:
+                    raise StopIteration
+
+        begun: list[bool] = []
+        return interleaved
+
+
+def _failing(error: errors.OpError) -> Take:
+    """A dataset in whose place a function failed: it raises once and is at its end."""
+    left = [error]
+
+    def failing() -> Element:
+        if left:
+            raise left.pop()
+        raise StopIteration
+
+    return failing
+
+
 class Scanned(Unary):
     """What a function gives for the state and each element, besides the next state."""
 

@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 
+from jitgraph.app import logs
 from jitgraph.data import file_host
 from jitgraph.data.declaring import dataset_op
 from jitgraph.data.order_host import Randoms
@@ -83,8 +84,12 @@ def text_line_dataset(filenames, compression_type, buffer_size):
 
 @dataset_op("TFRecordDataset(filenames: string, compression_type: string, buffer_size: int64)", stateful=True)
 def tf_record_dataset(filenames, compression_type, buffer_size):
-    """A dataset of the records of TFRecord files."""
-    return file_host.Files(_names(filenames), functools.partial(file_host.records, compression=_text(compression_type)))
+    """A dataset of the records of TFRecord files, which are read as they are if `compression_type` is none that there is."""
+    compression = as_text(compression_type)
+    if compression not in file_host.COMPRESSIONS:
+        logs.error("Unsupported compression_type:%s. No compression will be used.", compression)
+        compression = ""
+    return file_host.Files(_names(filenames), functools.partial(file_host.records, compression=compression))
 
 
 @dataset_op("FixedLengthRecordDatasetV2(filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, "

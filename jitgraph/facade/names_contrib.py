@@ -36,7 +36,10 @@ CONTRIB: dict[str, str] = {
     "graph.structures": "contrib.framework.nest.is_nested",
     "inner.nest": """
         contrib.framework.nest.assert_shallow_structure contrib.framework.nest.flatten_with_joined_string_paths
-        contrib.framework.nest.flatten_with_tuple_paths contrib.framework.nest.map_structure_with_paths""",
+        contrib.framework.nest.flatten_with_tuple_paths contrib.framework.nest.map_structure_with_paths
+        contrib.framework.nest.yield_flat_paths contrib.framework.nest.map_structure_with_tuple_paths
+        contrib.framework.nest.flatten_with_tuple_paths_up_to contrib.framework.nest.is_sequence_or_composite
+        contrib.framework.nest.map_structure_with_tuple_paths_up_to""",
     "contrib.layers.dense": """
         contrib.layers.fully_connected contrib.layers.relu contrib.layers.relu6 contrib.layers.elu contrib.layers.linear
         contrib.layers.bias_add contrib.layers.legacy_fully_connected contrib.layers.legacy_relu

@@ -101,6 +101,7 @@ class FunctionGraph(Graph):
         self._aliases: dict[Tensor, Tensor] = {}
         self.choice: Operation | None = None            # of which it is a branch
         self.handed_out: dict[Any, Tensor] = {}         # see jitgraph.graph.handing_out
+        self.handed_in: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)
         self._entered: set[Tensor] | None = None    # what was captured, if that counts, see count_inline
         self._only_read: set[Tensor] = set()        # variables captured for a read alone: they do not count yet

@@ -25,22 +25,60 @@ def handed_out(item: Any, graph: Any) -> Any:
     """What stands in `graph` for a tensor or an operation of a branch in it; the item itself if it is not of a branch, or of
     one that is not complete.
 
-    A tensor is an error, InvalidArgumentError, to who uses it while another branch is taken; what waits for an operation
-    then does not wait for it.
+    A tensor is an error, InvalidArgumentError, to who uses it while another branch is taken; a branch or a loop that
+    captures it raises that only as it is run.  What waits for an operation then does not wait for it.
     """
     around = [graph]
     while isinstance(around[-1], FunctionGraph):
         around.append(around[-1].outer_graph)
-    while isinstance(item, (Tensor, Operation)) and not any(item.graph is one for one in around):
-        inside = item.graph
-        if not isinstance(inside, FunctionGraph) or _choice(inside) is None:
-            break
+    if isinstance(item, Tensor) and isinstance(graph, FunctionGraph):
+        return _handed_in(item, graph, around)
+    while isinstance(item, (Tensor, Operation)) and (inside := _branch(item, around)):
         with uncounted([inside]):
             found = inside.handed_out.get(item)
             if found is None:
                 found = inside.handed_out[item] = _one_more_result(inside, item)
         item = found.op if isinstance(item, Operation) else found
     return item
+
+
+def _handed_in(item: Tensor, graph: FunctionGraph, around: list[Any]) -> Tensor:
+    """What stands in a function for a tensor of a branch around it: its value, once a second tensor says that it has one."""
+    if item in graph.handed_in:
+        return graph.handed_in[item]
+    value, there = item, None
+    while inside := _branch(value, around):
+        with uncounted([inside]):
+            if there is None:
+                with inside.as_default(), inside.control_dependencies(None):
+                    there = lookup("Const").builder(value=np.array(True), dtype=dtypes.bool_)
+            value, there = (_value_or_zeros(inside, one) for one in (value, there))
+    if there is not None:
+        with uncounted([graph]), graph.as_default(), graph.name_scope(item.op.name + "/"), graph.control_dependencies(None):
+            checked = lookup("Assert").builder(there, [_not_taken(item)])
+            value = lookup("Identity").builder(value)
+            value.op._add_control_inputs([checked])
+        graph.handed_in[item] = value
+    return value
+
+
+def _value_or_zeros(inside: FunctionGraph, item: Tensor) -> Tensor:
+    found = inside.handed_out.get((item, "or zeros"))
+    if found is None:
+        found = inside.handed_out[item, "or zeros"] = _one_more_result(inside, item, message="")
+    return found
+
+
+def _branch(item: Any, around: list[Any]) -> FunctionGraph | None:
+    """The complete branch that holds `item`, unless it is one of the graphs `around`."""
+    inside = item.graph
+    if any(inside is one for one in around) or not isinstance(inside, FunctionGraph) or _choice(inside) is None:
+        return None
+    return inside
+
+
+def _not_taken(item: Tensor) -> str:
+    return f"Retval does not have value: {item.name} lies in a branch that was not taken"
 
 
 def element_in_branch(graph: Any, name: str) -> Any:
@@ -69,7 +107,7 @@ def _choice(branch: FunctionGraph) -> Operation | None:
     return branch.choice
 
 
-def _one_more_result(inside: FunctionGraph, item: Any) -> Tensor:
+def _one_more_result(inside: FunctionGraph, item: Any, message: str | None = None) -> Tensor:
     choice = inside.choice
     assert choice is not None
     op = item if isinstance(item, Operation) else item.op
@@ -86,7 +124,7 @@ def _one_more_result(inside: FunctionGraph, item: Any) -> Tensor:
             else:
                 result = lookup("Absent").builder(
                     dtype=item.dtype.base_dtype, shape=item._shape,
-                    message=f"Retval does not have value: {item.name} lies in a branch that was not taken")
+                    message=_not_taken(item) if message is None else message)
         branch.outputs.append(result)
     made = add_output(choice, bodies(choice)[0].outputs[-1].dtype.base_dtype, () if item is op else item._shape)
     if isinstance(item, Tensor):

@@ -39,13 +39,20 @@ def as_graph_element(graph: Any, obj: Any, allow_tensor: bool = True, allow_oper
         return _named(graph, obj, allow_tensor, allow_operation, wanted)
     if isinstance(obj, Tensor) and allow_tensor:
         if obj.graph is not graph:
-            raise ValueError(f"Tensor {obj} is not an element of this graph.")
+            raise ValueError(f"Tensor {obj} {_elsewhere(obj.graph)}")
         return obj
     if isinstance(obj, Operation) and allow_operation:
         if obj.graph is not graph:
-            raise ValueError(f"Operation {obj!r} is not an element of this graph.")
+            raise ValueError(f"Operation {obj!r} {_elsewhere(obj.graph)}")
         return obj
     raise TypeError(f"Can not convert a {type(obj).__name__} into a {wanted}.")
+
+
+def _elsewhere(graph: Any) -> str:
+    if not graph.building_function:
+        return "is not an element of this graph."
+    return ("has been marked as not fetchable: it was made inside a branch of tf.cond or a function of tf.while_loop. Return it "
+            "from that function, or fetch what is made of it outside.")
 
 
 def _named(graph: Any, name: str, allow_tensor: bool, allow_operation: bool, wanted: str) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import collections
 from typing import Any
 
-from jitgraph.graph.structures import flatten, flatten_up_to, is_sequence, pack_sequence_as
+from jitgraph.graph.structures import flatten, flatten_up_to, is_composite, is_sequence, pack_sequence_as
 
 
 def flatten_dict_items(dictionary: dict) -> dict:
@@ -58,6 +58,41 @@ def map_structure_with_paths(func: Any, *structure: Any, **kwargs: Any) -> Any:
     paths = [path for path, _ in flatten_with_joined_string_paths(structure[0])]
     found = [func(path, *its, **kwargs) for path, *its in zip(paths, *map(flatten, structure))]
     return pack_sequence_as(structure[0], found)
+
+
+def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Any:
+    """The keys on the way to each element, as tuples."""
+    return (path for path, _ in _paths(nest, ()))
+
+
+def map_structure_with_tuple_paths(func: Any, *structure: Any, **kwargs: Any) -> Any:
+    """What `func(keys on the way, elements...)` gives, in the structure of the first."""
+    return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
+
+
+def flatten_with_tuple_paths_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False,
+                                   check_subtrees_length: bool = True) -> list:
+    """[(the keys on the way, what stands there in `input_tree`)] for each element of `shallow_tree`."""
+    below = flatten_up_to(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
+    return list(zip(yield_flat_paths(shallow_tree), below))
+
+
+def map_structure_with_tuple_paths_up_to(shallow_tree: Any, func: Any, *inputs: Any, check_types: bool = True,
+                                         expand_composites: bool = False, check_subtrees_length: bool = True, **kwargs: Any) -> Any:
+    """What `func(keys on the way, what stands there in each of the inputs...)` gives, in the structure of `shallow_tree`.
+
+    Raises ValueError without inputs, TypeError or ValueError if one of them has another structure.
+    """
+    if not inputs:
+        raise ValueError("Cannot map over no sequences")
+    below = [flatten_up_to(shallow_tree, one, check_types, expand_composites, check_subtrees_length) for one in inputs]
+    found = [func(path, *its, **kwargs) for path, *its in zip(yield_flat_paths(shallow_tree), *below)]
+    return pack_sequence_as(shallow_tree, found)
+
+
+def is_sequence_or_composite(seq: Any) -> bool:
+    """Whether an object is a structure or a composite tensor."""
+    return is_sequence(seq) or is_composite(seq)
 
 
 def _paths(value: Any, path: tuple) -> Any:

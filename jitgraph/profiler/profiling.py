@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from typing import Any
+from typing import Any, TypeVar
 
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
@@ -14,33 +14,33 @@ from jitgraph.profiler.flops import Unknown, flops_of
 from jitgraph.profiler.options import TRAINABLE_VARIABLES, ProfileOptionBuilder
 from jitgraph.protobuf import messages
 
-_ROOT = "_TFProfRoot"
-_SELECTED = {"params": "parameters", "float_ops": "float_ops", "micros": "exec_micros", "cpu_micros": "cpu_exec_micros"}
-_TITLES = {"params": "# parameters", "float_ops": "# float_ops", "micros": "total execution time",
+ROOT = "_TFProfRoot"
+SELECTED = {"params": "parameters", "float_ops": "float_ops", "micros": "exec_micros", "cpu_micros": "cpu_exec_micros"}
+TITLES = {"params": "# parameters", "float_ops": "# float_ops", "micros": "total execution time",
            "cpu_micros": "cpu execution time"}
-_LEAST = {"parameters": "min_params", "float_ops": "min_float_ops", "exec_micros": "min_micros",
+LEAST = {"parameters": "min_params", "float_ops": "min_float_ops", "exec_micros": "min_micros",
           "cpu_exec_micros": "min_cpu_micros"}
-_DOC = {"params": "param: Number of parameters (in the Variable).",
+DOC = {"params": "param: Number of parameters (in the Variable).",
         "float_ops": "flops: Number of float operations. Note: Please read the implementation for the math behind it.",
         "micros": "total execution time: Sum of accelerator execution time and cpu execution time.",
         "cpu_micros": "cpu execution time: The time from the start to the end of the operation. It's the sum of actual cpu run "
                       "time plus the time that it spends waiting if part of computation is launched asynchronously."}
 
 
-class _Node:
+class Node:
     """A name scope or an operation."""
 
     def __init__(self, name: str):
         self.name = name
-        self.children: dict[str, _Node] = {}
+        self.children: dict[str, Node] = {}
         self.types: set[str] = set()
         self.shape: list[int] | None = None
         self.inputs: list[list[int] | None] = []
-        self.own = dict.fromkeys(_SELECTED.values(), 0)
+        self.own = dict.fromkeys(SELECTED.values(), 0)
         self.total = dict(self.own)
         self.accounted = False
-        self.kept: list[_Node] = []
-        self.shown: list[_Node] = []
+        self.kept: list[Node] = []
+        self.shown: list[Node] = []
         self.count = 0
 
     def reset(self) -> None:
@@ -54,23 +54,26 @@ class _Node:
             for key, value in self.own.items():
                 self.total[key] += value
 
-    def add_total(self, other: _Node) -> None:
+    def add_total(self, other: Node) -> None:
         """Adds the total of another node to its own."""
         self.count += other.count
         for key, value in other.total.items():
             self.total[key] += value
 
 
-def _read(graph: Any, run_meta: Any, op_log: Any = None) -> _Node:
+AnyNode = TypeVar("AnyNode", bound=Node)
+
+
+def _read(graph: Any, run_meta: Any, op_log: Any = None) -> Node:
     """The tree of a graph."""
-    root = _Node(_ROOT)
+    root = Node(ROOT)
     missing = 0
     trainable = {v.op.name for v in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)}
     for op in graph.get_operations():
         node = root
         parts = op.name.split("/")
         for end in range(1, len(parts) + 1):
-            node = node.children.setdefault(parts[end - 1], _Node("/".join(parts[:end])))
+            node = node.children.setdefault(parts[end - 1], Node("/".join(parts[:end])))
         node.types.add(op.type)
         if op.name in trainable:
             node.types.add(TRAINABLE_VARIABLES)
@@ -87,7 +90,7 @@ def _read(graph: Any, run_meta: Any, op_log: Any = None) -> _Node:
     if missing and not run_meta:
         sys.stderr.write(f"{missing} ops no flops stats due to incomplete shapes.\n")
     for entry in getattr(op_log, "log_entries", ()):
-        found = _find(root, entry.name)
+        found = find(root, entry.name)
         if found is not None:
             found.types.update(entry.types)
             found.own["float_ops"] = found.own["float_ops"] or entry.float_ops
@@ -96,8 +99,8 @@ def _read(graph: Any, run_meta: Any, op_log: Any = None) -> _Node:
     return root
 
 
-def _find(root: _Node, name: str) -> _Node | None:
-    node: _Node | None = root
+def find(root: Node, name: str) -> Node | None:
+    node: Node | None = root
     for part in name.split("/"):
         node = node.children.get(part) if node else None
     return node
@@ -119,28 +122,33 @@ def times_of(graph: Any, run_meta: Any) -> dict[str, int]:
     return found
 
 
-def _add_times(root: _Node, run_meta: Any) -> None:
+def _add_times(root: Node, run_meta: Any) -> None:
     for name, micros in _times(run_meta):
-        node = _find(root, name)
+        node = find(root, name)
         if node is not None:
             node.own["exec_micros"] += micros
             node.own["cpu_exec_micros"] += micros
 
 
-def _matches(name: str, expressions: Any) -> bool:
+def matches(name: str, expressions: Any) -> bool:
     return any(re.fullmatch(one, name) for one in expressions)
 
 
-def _account(nodes: Any, options: dict) -> list[_Node]:
+def is_accounted(node: Node, options: dict) -> bool:
+    """Whether what a node holds itself counts: whether one of its types is asked for."""
+    regexes = options.get("account_type_regexes", [])
+    return list(regexes) == [".*"] and node.name != ROOT or any(matches(one, regexes) for one in node.types)
+
+
+def _account(nodes: Any, options: dict) -> list[Node]:
     """The nodes of which one counts, or something below it."""
     found = []
-    regexes = options.get("account_type_regexes", [])
     for node in nodes:
         node.reset()
         node.kept = _account(node.children.values(), options)
-        node.accounted = list(regexes) == [".*"] and node.name != _ROOT or any(_matches(one, regexes) for one in node.types)
+        node.accounted = is_accounted(node, options)
         if node.accounted or node.kept:
-            if node.name != _ROOT:
+            if node.name != ROOT:
                 node.add_own()
             for child in node.kept:
                 node.add_total(child)
@@ -148,24 +156,25 @@ def _account(nodes: Any, options: dict) -> list[_Node]:
     return found
 
 
-def _ordered(nodes: list[_Node], order_by: str) -> list[_Node]:
+def ordered(nodes: list[AnyNode], order_by: str) -> list[AnyNode]:
+    """The nodes in the order that a report has them.  Raises InvalidArgumentError for another order than there is."""
     if order_by in ("name", "depth"):
         return sorted(nodes, key=lambda node: node.name)
-    if order_by not in _SELECTED:
-        raise InvalidArgumentError(None, None, f"tf.profiler orders by name, {', '.join(_SELECTED)}; not by {order_by}")
-    return sorted(nodes, key=lambda node: (-node.total[_SELECTED[order_by]], node.name))
+    if order_by not in SELECTED:
+        raise InvalidArgumentError(None, None, f"tf.profiler orders by name, {', '.join(SELECTED)}; not by {order_by}")
+    return sorted(nodes, key=lambda node: (-node.total[SELECTED[order_by]], node.name))
 
 
-def _show(nodes: list[_Node], options: dict, depth: int, indent: int, lines: list[str]) -> list[_Node]:
+def _show(nodes: list[Node], options: dict, depth: int, indent: int, lines: list[str]) -> list[Node]:
     """The nodes that are shown, after their lines; what is below a hidden one takes its place."""
     found = []
-    for node in _ordered(nodes, options.get("order_by", "name")):
+    for node in ordered(nodes, options.get("order_by", "name")):
         shows = _is_shown(node, options, depth)
         if shows:
             place = len(lines)
             lines.append("")
-        if _matches(node.name, options.get("trim_name_regexes", [])):
-            below: list[_Node] = []
+        if matches(node.name, options.get("trim_name_regexes", [])):
+            below: list[Node] = []
         else:
             below = _show(node.kept, options, depth + 1, indent + (2 if shows else 0), lines)
         if not shows:
@@ -182,16 +191,16 @@ def _show(nodes: list[_Node], options: dict, depth: int, indent: int, lines: lis
     return found
 
 
-def _is_shown(node: _Node, options: dict, depth: int) -> bool:
-    if node.name == _ROOT:
+def _is_shown(node: Node, options: dict, depth: int) -> bool:
+    if node.name == ROOT:
         return True
-    if depth > options.get("max_depth", 10) or any(node.own[key] < options.get(name, 0) for key, name in _LEAST.items()):
+    if depth > options.get("max_depth", 10) or any(node.own[key] < options.get(name, 0) for key, name in LEAST.items()):
         return False
-    return _matches(node.name, options.get("show_name_regexes", [])) and not _matches(node.name,
+    return matches(node.name, options.get("show_name_regexes", [])) and not matches(node.name,
                                                                                    options.get("hide_name_regexes", []))
 
 
-def _number(value: int) -> str:
+def number_text(value: int) -> str:
     for size, unit in ((10**9, "b"), (10**6, "m"), (10**3, "k")):
         if value >= size:
             return f"{value / size:.2f}{unit}"
@@ -206,13 +215,13 @@ def time_text(value: int) -> str:
     return f"{value}us"
 
 
-def _line(node: _Node, options: dict) -> str:
+def _line(node: Node, options: dict) -> str:
     parts = []
     for name in options.get("select", []):
-        key = _SELECTED.get(name)
+        key = SELECTED.get(name)
         if key is None:
             continue
-        text, unit = (time_text, "") if name.endswith("micros") else (_number, " params" if name == "params" else " flops")
+        text, unit = (time_text, "") if name.endswith("micros") else (number_text, " params" if name == "params" else " flops")
         own = text(node.own[key]) if node.accounted else "--"
         parts.append(f"{own}/{text(node.total[key])}{unit}")
         if name == "params" and node.accounted and node.shape is not None:
@@ -220,7 +229,7 @@ def _line(node: _Node, options: dict) -> str:
     return f"{node.name} ({', '.join(parts)})"
 
 
-def _proto(node: _Node) -> Any:
+def proto_of(node: Node) -> Any:
     message = messages.GraphNodeProto(name=node.name)
     for key, value in node.own.items():
         setattr(message, key, value if node.accounted else 0)
@@ -230,7 +239,7 @@ def _proto(node: _Node) -> Any:
         for place, shape in enumerate(node.inputs):
             if shape is not None:
                 message.input_shapes[place].CopyFrom(TensorShape(shape or [1]).as_proto())
-    message.children.extend(_proto(child) for child in node.shown)
+    message.children.extend(proto_of(child) for child in node.shown)
     message.total_definition_count = node.count
     return message
 
@@ -248,13 +257,13 @@ def _options_text(options: dict) -> str:
 
 
 def _report(options: dict, about: str, lines: list[str]) -> str:
-    selected = [name for name in options.get("select", []) if name in _SELECTED]
-    header = " | ".join(["node name", *(title for name, title in _TITLES.items() if name in selected)])
-    docs = "\n".join([about, *(_DOC[name] for name in sorted(selected, key=lambda name: _DOC[name]))])
+    selected = [name for name in options.get("select", []) if name in SELECTED]
+    header = " | ".join(["node name", *(title for name, title in TITLES.items() if name in selected)])
+    docs = "\n".join([about, *(DOC[name] for name in sorted(selected, key=lambda name: DOC[name]))])
     return f"\nDoc:\n{docs}\n\nProfile:\n{header}\n" + "\n".join(lines) + "\n"
 
 
-def _write(text: str, options: dict) -> None:
+def write(text: str, options: dict) -> None:
     output = options.get("output", "stdout")
     if output == "stdout":
         sys.stdout.write("\n=========================Options=============================\n" + _options_text(options)
@@ -268,13 +277,13 @@ def _write(text: str, options: dict) -> None:
                                                "tf.RunOptions.FULL_TRACE and jitgraph inspect for times")
 
 
-def _starts(nodes: Any, expressions: Any) -> list[_Node]:
+def _starts(nodes: Any, expressions: Any) -> list[Node]:
     """The uppermost nodes whose names match."""
     return [found for node in nodes
-            for found in ([node] if _matches(node.name, expressions) else _starts(node.children.values(), expressions))]
+            for found in ([node] if matches(node.name, expressions) else _starts(node.children.values(), expressions))]
 
 
-def _by_scope(root: _Node, options: dict) -> Any:
+def _by_scope(root: Node, options: dict) -> Any:
     lines: list[str] = []
     starts = options.get("start_name_regexes", [".*"])
     if list(starts) != [".*"]:
@@ -282,23 +291,31 @@ def _by_scope(root: _Node, options: dict) -> Any:
     _account([root], options)
     shown = _show([root], options, 1, 0, lines)
     about = ("scope: The nodes in the model graph are organized by their names, which is hierarchical like filesystem.")
-    _write(_report(options, about, lines), options)
-    return _proto(shown[0])
+    write(_report(options, about, lines), options)
+    return proto_of(shown[0])
 
 
 def profile(graph: Any = None, run_meta: Any = None, op_log: Any = None, cmd: str = "scope", options: Any = 0) -> Any:
-    """The parameters, the arithmetic and the times of a graph (the default one if None) by name scopes; a GraphNodeProto.
+    """The parameters, the arithmetic and the times of a graph (the default one if None).
+
+    `cmd`: "scope", by name scopes, which gives a GraphNodeProto, or "op", by types of operations, a MultiGraphNodeProto.
 
     `options`: see ``ProfileOptionBuilder``; parameters of trainable variables if not given.  Times are those of `run_meta`, the
-    RunMetadata of a run with FULL_TRACE.  Raises InvalidArgumentError for another `cmd` than "scope": the views of ops, of code
-    and of the graph are not here.
+    RunMetadata of a run with FULL_TRACE.  Raises InvalidArgumentError for another `cmd`: the views of code and of the
+    graph are not here.
     """
     if cmd not in ("scope", "op", "code", "graph"):
         raise InvalidArgumentError(None, None, f"unknown cmd: {cmd}\n")
-    if cmd != "scope":
-        raise InvalidArgumentError(None, None, f"tf.profiler.profile shows cmd='scope' only, not {cmd!r}")
+    graph = graph or get_default_graph()
     options = ProfileOptionBuilder.trainable_variables_parameter() if options == 0 else options
-    return _by_scope(_read(graph or get_default_graph(), run_meta, op_log), options)
+    if cmd not in ("scope", "op"):
+        raise InvalidArgumentError(None, None, f"tf.profiler.profile shows cmd='scope' and cmd='op', not {cmd!r}")
+    root = _read(graph, run_meta, op_log)
+    if cmd == "scope":
+        return _by_scope(root, options)
+    from jitgraph.profiler.by_type import by_type
+
+    return by_type(root, graph, options)
 
 
 class Profiler:
@@ -314,21 +331,24 @@ class Profiler:
 
     def profile_name_scope(self, options: dict) -> Any:
         """``profile`` with cmd="scope", of the step that `options` names, by default the last one."""
+        return self._profile("scope", options)
+
+    def _profile(self, cmd: str, options: dict) -> Any:
         step = options.get("step", -1)
         run_meta = self._steps.get(step if step >= 0 else max(self._steps, default=-1))
-        return _by_scope(_read(self._graph, run_meta, self._op_log), options)
+        return profile(self._graph, run_meta, self._op_log, cmd, options)
 
     def profile_graph(self, options: dict) -> Any:
         """Raises InvalidArgumentError: see ``profile``."""
-        return profile(self._graph, cmd="graph", options=options)
+        return self._profile("graph", options)
 
     def profile_operations(self, options: dict) -> Any:
-        """Raises InvalidArgumentError: see ``profile``."""
-        return profile(self._graph, cmd="op", options=options)
+        """``profile`` with cmd="op", of the step that `options` names, by default the last one."""
+        return self._profile("op", options)
 
     def profile_python(self, options: dict) -> Any:
         """Raises InvalidArgumentError: see ``profile``."""
-        return profile(self._graph, cmd="code", options=options)
+        return self._profile("code", options)
 
     def advise(self, options: Any) -> Any:
         """The AdviceProto of the last step: see ``tf.profiler.advise``."""

@@ -68,6 +68,38 @@ def test_a_tensor_of_a_branch_has_its_value_outside(tf, jit):
                     found.run(y, {**choice, x: [1.0, 2.0]})
 
 
+@MODES
+def test_a_branch_that_captures_a_tensor_of_another_is_taken_or_not(tf, jit):
+    first, second, third = (tf.placeholder(tf.bool, []) for _ in range(3))
+    x, made = tf.placeholder(tf.float32, [None]), {}
+
+    def inner():
+        made["deep"] = x * 3.0
+        return made["deep"] + 1.0
+
+    def outer():
+        made["flat"] = x + 5.0
+        return tf.cond(second, inner, lambda: x)
+
+    tf.cond(first, outer, lambda: x)
+    y = tf.cond(third, lambda: made["deep"] * made["flat"] * made["deep"], lambda: x)
+    gradient = tf.gradients(y, x)[0]
+    loop = tf.while_loop(lambda i, _: i < tf.cast(x[0], tf.int32), lambda i, t: (i + 1, t + made["flat"]), [0, x])[1]
+    with session(tf, jit) as found:
+        for taken in ((True, True), (False, True), (True, False), (False, False)):
+            feed = {first: taken[0], second: taken[1], third: False, x: [2.0]}
+            assert found.run(y, feed).tolist() == [2.0]
+            assert found.run(gradient, feed).tolist() == [1.0]
+            feed[third] = True
+            if all(taken):
+                assert found.run([y, gradient], feed) == [[6.0 * 7.0 * 6.0], [2.0 * 6.0 * 3.0 * 7.0 + 36.0]]
+            else:
+                with pytest.raises(tf.errors.InvalidArgumentError, match="Retval does not have value: cond/"):
+                    found.run(y, feed)
+        assert found.run(loop, {first: True, second: True, x: [2.0]}).tolist() == [16.0]
+        assert found.run(loop, {first: False, second: True, x: [0.0]}).tolist() == [0.0]
+
+
 def test_names_and_draws_stay(tf):
     """What stands for it takes no name that a program may ask for, and does not count among the nodes that seeds are made of."""
     def draws(use):
@@ -132,7 +164,7 @@ def test_what_no_branch_has_stays_an_error(tf):
 def test_it_cannot_be_fetched(tf):
     made = []
     tf.cond(tf.constant(True), lambda: made.append(tf.constant(1.0)) or made[0], lambda: 0.0)
-    with tf.Session() as found, pytest.raises(ValueError, match="not an element of this graph"):
+    with tf.Session() as found, pytest.raises(ValueError, match="not fetchable: it was made inside a branch"):
         found.run(made[0])
 
 

@@ -363,3 +363,11 @@ def test_gather_nd_takes_the_count_of_pairs_as_a_tensor(tf, run):
     params, indices = np.arange(12).reshape(3, 2, 2), np.array([[[1]], [[0]], [[1]]])
     for count in (tf.constant(1), tf.constant([1])):
         np.testing.assert_array_equal(run(tf.gather_nd(params, indices, batch_dims=count)), [[[2, 3]], [[4, 5]], [[10, 11]]])
+
+
+@pytest.mark.parametrize("number", [np.int64(2), np.int32(2), np.array(2), 2.0])
+def test_split_takes_no_scalar_but_pythons(tf, number):
+    """TensorFlow takes one of NumPy for a tensor of sizes."""
+    with pytest.raises(ValueError, match="Rank-0 tensors are not supported as the num_or_size_splits"):
+        tf.split(tf.range(6), number)
+    assert [part.shape.as_list() for part in tf.split(tf.range(6), tf.Dimension(2))] == [[3], [3]]

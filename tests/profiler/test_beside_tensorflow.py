@@ -80,14 +80,14 @@ def test_what_is_logged_counts(tf):
 
 
 def test_another_view_is_refused(tf):
-    with pytest.raises(tf.errors.InvalidArgumentError, match="cmd='scope' only"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="cmd='scope' and cmd='op', not 'code'"):
         tf.profiler.profile(cmd="code")
 
 
 def test_what_a_profiler_does_not_have_says_what_to_do(tf):
     profiler = tf.profiler.Profiler()
-    for refused in (profiler.profile_graph, profiler.profile_operations, profiler.profile_python):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="here|only"):
+    for refused in (profiler.profile_graph, profiler.profile_python):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="shows cmd="):
             refused({})
     with pytest.raises(tf.errors.InvalidArgumentError, match="keep the RunMetadata"):
         profiler.serialize_to_string()

@@ -64,6 +64,22 @@ class StartingHook(SessionRunHook):
                 logs.info(error)
 
 
+class CountingHook(SessionRunHook):
+    """Counts a step as it begins.
+
+    Input for one epoch, as the documentation of k-means has it, is spent on the choice of the first centres, and the first
+    step finds its end.  TensorFlow counts that step, since nothing keeps the count waiting for the input, and so saves the
+    centres, with which the next call of ``train`` goes on.
+    """
+
+    def __init__(self, counting: Any):
+        self._counting = counting
+
+    def before_run(self, run_context: Any) -> None:
+        """Counts."""
+        run_context.session.run(self._counting)
+
+
 def joined(features: Any, feature_columns: Any = None) -> Any:
     """Features as points [n, d]: a tensor, the columns of a dict, or its tensors side by side."""
     if not isinstance(features, dict):
@@ -80,8 +96,9 @@ def _model_function(graph_of: Callable, feature_columns: Any, relative_tolerance
         far, nearest, losses, is_ready, init_op, step = graph_of(joined(features, feature_columns)).training_graph()
         loss = reduce_sum(losses)
         scalar("loss/raw", loss)
-        step = with_dependencies([step, assign_add(get_global_step(), 1)], loss)
-        hooks: list[SessionRunHook] = [StartingHook(init_op, is_ready, config.is_chief)]
+        counting = assign_add(get_global_step(), 1)
+        step = with_dependencies([step], loss)
+        hooks: list[SessionRunHook] = [StartingHook(init_op, is_ready, config.is_chief), CountingHook(counting)]
         if relative_tolerance is not None:
             hooks.append(LittleChangeHook(loss, relative_tolerance))
         predictions = {_Clustering.ALL_DISTANCES: far[0], _Clustering.CLUSTER_INDEX: nearest[0]}

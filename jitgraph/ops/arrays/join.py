@@ -413,7 +413,7 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
     not divisible.
     """
     sizes = convert_to_tensor(num_or_size_splits)      # TensorFlow 1.15 makes this node in either case
-    if isinstance(num_or_size_splits, (int, np.integer, shapes.Dimension)):
+    if isinstance(num_or_size_splits, (int, shapes.Dimension)):
         return _split(axis, value, num_split=int(num_or_size_splits), name=name)
     if sizes._shape == ():
         raise ValueError("Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument "

@@ -1,0 +1,40 @@
+"""Datasets of files: what is not the rule."""
+import pytest
+
+
+def test_an_iterator_made_anew_caches_in_the_file_of_the_one_before(tf, tmp_path):
+    """One that has not come to its end holds the lock only as long as it lasts."""
+    iterator = tf.data.make_initializable_iterator(tf.data.Dataset.range(3).cache(str(tmp_path / "cached")))
+    following = iterator.get_next()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        assert session.run(following) == 0
+        session.run(iterator.initializer)
+        assert [session.run(following) for _ in range(3)] == [0, 1, 2]
+
+
+def test_two_iterators_at_once_cannot_cache_in_one_file(tf, tmp_path):
+    dataset = tf.data.Dataset.range(3).cache(str(tmp_path / "cached"))
+    first, second = (tf.data.make_one_shot_iterator(dataset).get_next() for _ in range(2))
+    with tf.Session() as session:
+        session.run(first)
+        with pytest.raises(tf.errors.AlreadyExistsError, match="concurrent caching iterator"):
+            session.run(second)
+    assert [path.suffix for path in tmp_path.iterdir()] == []
+
+
+def test_records_of_an_unknown_compression_are_read_as_they_are(tf, tmp_path):
+    path = str(tmp_path / "records")
+    with tf.python_io.TFRecordWriter(path) as writer:
+        writer.write(b"one")
+    following = tf.data.make_one_shot_iterator(tf.data.TFRecordDataset(path, "gzip")).get_next()
+    with tf.Session() as session:
+        assert session.run(following) == b"one"
+
+
+@pytest.mark.parametrize("count", [0, -2])
+def test_shuffle_and_repeat_without_a_count_that_makes_sense(tf, count):
+    dataset = tf.data.Dataset.range(3).apply(tf.data.experimental.shuffle_and_repeat(4, count=count))
+    following = tf.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="count must be greater than zero"):
+        session.run(following)
