@@ -64,6 +64,23 @@ def test_a_share_of_the_memory(tf):
                 device.limit = float("inf")
 
 
+def test_all_of_the_memory_is_no_limit(tf, monkeypatch):
+    """What there is not is told as such, whether a session may take all or, as TensorFlow lets it, more than all."""
+    from jitgraph.runtime.cuda import machine
+    from jitgraph.runtime.cuda.fake import FakeDriver
+    from jitgraph.runtime.cuda.machine import Machine
+
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    monkeypatch.setitem(machine._MACHINES, 1, Machine(FakeDriver(memory=1 << 20)))
+    y = tf.exp(tf.random_uniform([1000, 1000]))
+    for share in (0.5, 1.0, 1.5):
+        with tf.Session(jit="always", config=tf.ConfigProto(
+                gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=share))) as session:
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM when allocating .* bytes on /device:GPU:0") as raised:
+                session.run(y)
+        assert ("per_process_gpu_memory_fraction leaves" in str(raised.value)) == (share < 1)
+
+
 @pytest.mark.parametrize("share", [-0.5, float("nan")])
 def test_a_share_of_memory_that_means_nothing(tf, share):
     config = tf.ConfigProto(gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=share))
