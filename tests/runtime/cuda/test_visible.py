@@ -129,9 +129,10 @@ def test_without_gpus_there_is_none(tf, monkeypatch):
     assert not tf.test.is_gpu_available() and tf.test.gpu_device_name() == ""
 
 
-def test_a_number_of_devices_that_means_nothing(tf, monkeypatch):
-    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:0")
-    with pytest.raises(ValueError, match="JITGRAPH_TARGET is one of"):
+@pytest.mark.parametrize("given", ["cuda-simulator:0", "cuda-simulator:65", "cuda-simulator:two", "cuda:1", "cpu:0"])
+def test_a_number_of_devices_that_means_nothing(tf, monkeypatch, given):
+    monkeypatch.setenv("JITGRAPH_TARGET", given)
+    with pytest.raises(ValueError, match=f"cannot be '{given}': only cuda-simulator takes a number, .* visible_device_list"):
         tf.Session()
 
 
