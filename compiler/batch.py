@@ -5,10 +5,12 @@ fill a device.  A launch for all of them finds the buffers and sizes of each in 
 
 The order of steps changes only where nobody can tell: a step stays behind what writes the buffers that it touches, and behind
 what reads those that it writes; steps of the host stay where they are; and what changes a variable stays on its side of what may
-fail.
+fail.  Two steps that store to different parts of a buffer, as the parts of what is joined or stacked do, need nothing of each
+other.
 """
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -56,14 +58,18 @@ class _Batcher:
         if found:
             yield found
 
-    def _uses(self, step: Any) -> tuple[list[int], list[int]]:
-        """The slots that a step of a device reads, and those that it writes."""
+    def _uses(self, step: Any) -> tuple[list[int], list[tuple[int, range | None]]]:
+        """The slots that a step of a device reads, and those that it writes, with the elements among which it stores where that
+        is known and it reads nothing there."""
         if isinstance(step, CopyStep):
-            return [step.slot], [step.slot]
-        written = [slot for param, slot in zip(step.kernel.params, step.slots) if param.use != "in"]
-        fails = any(node.kind.may_fail(node) for node in step.kernel.nodes)
-        changes = any(self.layout.slots[slot].kind == "variable" for slot in written)
-        return [*step.slots, *[FAILURE] * changes], [*written, *[FAILURE] * fails]
+            return [step.slot], [(step.slot, None)]
+        kernel = step.kernel
+        written = [(slot, kernel.span(k) if step.slots.count(slot) == 1 else None)
+                   for k, (param, slot) in enumerate(zip(kernel.params, step.slots)) if param.use != "in"]
+        read = set(step.slots) - {slot for slot, span in written if span is not None}
+        fails = any(node.kind.may_fail(node) for node in kernel.nodes)
+        changes = any(self.layout.slots[slot].kind == "variable" for slot, _ in written)
+        return [*read, *[FAILURE] * changes], [*written, *[(FAILURE, None)] * fails]
 
     def _renew_lives(self) -> None:
         """Says anew between which steps each slot is alive."""
@@ -97,17 +103,40 @@ def _key(step: Any) -> Any:
     return step.kernel.source, step.kernel.threads, tuple(param.dtype for param in step.kernel.params), step.device
 
 
-def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[int]]]) -> list[list[int]]:
+def apart(one: range | None, other: range | None) -> bool:
+    """Whether two stretches of a buffer are known to have no element in common; None for one that may be anywhere."""
+    return one is not None and other is not None and (one.stop <= other.start or other.stop <= one.start)
+
+
+class _Slot:
+    """Who has used a buffer so far: the `writers` that a further user may have to wait for, each with where it stores, and the
+    `readers` since the last that may have stored anywhere."""
+
+    def __init__(self) -> None:
+        self.writers: list[tuple[int, range | None]] = []
+        self.readers: set[int] = set()
+
+    def before(self, span: range | None) -> set[int]:
+        """The units that one must wait for that stores within `span`."""
+        return {unit for unit, other in self.writers if not apart(span, other)} | self.readers
+
+    def wrote(self, unit: int, span: range | None) -> None:
+        if span is None:
+            self.writers.clear()
+            self.readers.clear()
+        self.writers.append((unit, span))
+
+
+def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[tuple[int, range | None]]]]) -> list[list[int]]:
     """The numbers of the steps in the order of execution, those of one launch together."""
     order = Dependencies()
     members: list[list[int]] = []       # of each unit: the steps that are to be one launch
     alike: dict[Any, list[int]] = {}    # the units of each key
-    writer: dict[int, int] = {}         # slot -> the unit that wrote it last
-    readers: dict[int, set[int]] = {}   # ... and those that have read it since
+    slots: defaultdict[int, _Slot] = defaultdict(_Slot)
     for number, step in enumerate(steps):
         reads, writes = uses(step)
-        needs = {writer[slot] for slot in (*reads, *writes) if slot in writer}
-        needs.update(*(readers.get(slot, ()) for slot in writes))
+        needs = {unit for slot in reads for unit, _ in slots[slot].writers}
+        needs.update(*(slots[slot].before(span) for slot, span in writes))
         key = _key(step)
         fitting = alike.setdefault(key, []) if key is not None else []
         # the first for which it does not wait
@@ -119,9 +148,9 @@ def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[int]]]
         members[unit].append(number)
         order.depend(unit, needs)
         for slot in reads:
-            readers.setdefault(slot, set()).add(unit)
-        for slot in writes:
-            writer[slot], readers[slot] = unit, set()
+            slots[slot].readers.add(unit)
+        for slot, span in writes:
+            slots[slot].wrote(unit, span)
     return [members[unit] for unit in order.ordered(lambda unit: members[unit][-1])]
 
 

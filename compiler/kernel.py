@@ -15,6 +15,7 @@ parts there are is what the buffer of partial results has room for, there and in
 """
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -141,6 +142,22 @@ class Kernel:
     def parts_of_columns(self) -> int:
         """The number of parts that the first loop is over, 0 where there is no such loop."""
         return self.parts if self.kind == "cols" else 0
+
+    def span(self, param: int) -> range | None:
+        """The elements of a buffer from the first to the last that it stores, of a loop nest that only stores to it; None where
+        that is not known, or depends on sizes."""
+        accesses = [s.access for s in self.body if s.access is not None and s.access.param == param]
+        if self.parts or not accesses or self.params[param].use != "out":
+            return None
+        first, last = [], []
+        for access in accesses:
+            steps = [(loop.size, stride) for loop, stride in zip(self.loops, access.strides, strict=True)]
+            if not all(isinstance(number, int) for number in (access.offset, *itertools.chain(*steps))):
+                return None
+            reach = [(max(size, 1) - 1) * stride for size, stride in steps]
+            first.append(access.offset + sum(min(r, 0) for r in reach))
+            last.append(access.offset + sum(max(r, 0) for r in reach))
+        return range(min(first), max(last) + 1)
 
 
 CODES = {"float32": "f32", "float64": "f64", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",

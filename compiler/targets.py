@@ -178,4 +178,8 @@ def present() -> Target:
     name, _, count = given.partition(":")
     if name == SIMULATED and (given == name or count.isascii() and count.isdigit() and 0 < int(count) <= 64):
         return cuda(int(count or 1), tuple(range(int(count or 1))))
+    if given != name and name in CHOICES:
+        raise ValueError(f"JITGRAPH_TARGET cannot be {given!r}: only {SIMULATED} takes a number, of 1 to 64 devices, as "
+                         f"{SIMULATED}:2; which GPUs a session sees is said by visible_device_list of tf.GPUOptions, or by "
+                         "CUDA_VISIBLE_DEVICES")
     return TARGETS[environment.choice("JITGRAPH_TARGET", CHOICES, CPU.name)]

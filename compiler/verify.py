@@ -1,12 +1,14 @@
 """verify: what must hold after each pass.  A violation is a bug of the compiler, found at the pass that made it."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from jitgraph.control.frames.structure import FRAME_OPS, sources_of
 from jitgraph.graph import dtypes
 from jitgraph.graph.operation import Operation
 
+from .batch import apart
 from .divide import LoopCall
 from .fuse import Group
 from .ir import Node, Value
@@ -231,11 +233,13 @@ def _batch(program: Program) -> str | None:
         if not isinstance(step, DeviceStep) or not step.kernel.batch:
             continue
         kernel = step.kernel
-        users: dict[int, set[int]] = {}         # which of its kernels touch each slot
-        for k, slot in zip((k for k, each in enumerate(kernel.batch) for _ in each.params), step.slots, strict=True):
-            users.setdefault(slot, set()).add(k)
-        if any(param.use != "in" and len(users[slot]) > 1 for param, slot in zip(kernel.params, step.slots)):
-            return f"{kernel.name} joins kernels of which one writes what another touches"
+        uses: dict[int, list[tuple[int, range | None]]] = {}        # of each slot: which of its kernels touch it, and where
+        for (k, param), slot in zip(((k, n) for k, each in enumerate(kernel.batch) for n in range(len(each.params))), step.slots,
+                                    strict=True):
+            uses.setdefault(slot, []).append((k, kernel.batch[k].span(param)))
+        for slot in {slot for param, slot in zip(kernel.params, step.slots) if param.use != "in"}:
+            if any(a[0] != b[0] and not apart(a[1], b[1]) for a, b in itertools.combinations(uses[slot], 2)):
+                return f"{kernel.name} joins kernels of which one writes what another touches"
         if len({each.source for each in kernel.batch}) > 1:
             return f"{kernel.name} joins kernels of several texts"
     return _transfer(program)

@@ -7,6 +7,8 @@ from .background import BACKGROUND
 from .library import LIBRARY
 
 if TYPE_CHECKING:
+    from jitgraph.compiler.kernel import Kernel
+
     from .session import BaseSession
 
 
@@ -21,10 +23,11 @@ def session_stats(session: BaseSession | None = None) -> dict[str, float]:
     BACKGROUND.wait()
     sessions = SESSIONS if session is None else [session]
     plans = [p for s in sessions for p in s.plans]
-    kernels = {}
+    kernels: dict[object, Kernel] = {}
     for plan in plans:
         for compiled in plan.compiled:
             kernels.update({address: kernel for kernel, address in compiled.kernels})
+            kernels.update({launch.code: step.kernel for step, launch in compiled.launches.items()})        # of devices
     found = LIBRARY.statistics
     return {"plans": len(plans), "runs": sum(p.runs for p in plans), "kernels": len(kernels),
             "kernels_compiled": found.compiled, "fused_ops": sum(len(k.nodes) for k in kernels.values()),

@@ -179,7 +179,7 @@ class SquareTest(tf.test.TestCase):
 if __name__ == "__main__":
     tf.test.main()
 """)
-    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=50)
+    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=150)
     assert "Ran 4 tests" in found.stderr and "failures=1, skipped=1" in found.stderr and found.returncode != 0
 
 

@@ -106,25 +106,26 @@ class Epilogue:
         for s in framed:
             at = self.frames[id(s)]
             across, *down = self.steps[at]
-            self.text.lines_at(indent, ["past = pixel", f"{at} = {at}_start"])
+            self.text.lines_at(indent, ["past = pixel", f"{at} = {self.starts[at]}"])
             for size, stride in (across, *down):
                 self.text.lines_at(indent, [f"rest = quotient32(past, {size})", f"{at} += (past - rest * {size}) * {stride}",
                                             "past = rest"])
 
     def _give_frames(self, framed: list[Statement]) -> None:
-        """Gives the text the sizes of frames: `steps` from one row to the next along each loop, the last first."""
+        """Finds the sizes of frames: `starts`, and `steps` from one row to the next along each loop, the last first.  They are
+        looked up here, as in registers they would be in the way of all sums before."""
         columns = self.product.shape[-1]
+        self.starts: dict[str, str] = {}
         self.steps: dict[str, list[tuple[str, str]]] = {}
         for s in framed:
             assert s.access is not None
             at = f"frame{len(self.steps)}"
             self.frames[id(s)] = at
             *strides, _ = s.access.strides
-            self.text.given(f"{at}_start", s.access.offset)
+            self.starts[at] = self.text.looked_up(s.access.offset)
             counts = [*(loop.size for loop in self.kernel.loops[:-1]), self.kernel.loops[-1].size // columns]
             pairs = list(zip(counts, [*strides, columns]))[::-1]
-            self.steps[at] = [(self.text.given(f"{at}_count{k}", count), self.text.given(f"{at}_step{k}", stride))
-                              for k, (count, stride) in enumerate(pairs)]
+            self.steps[at] = [(self.text.looked_up(count), self.text.looked_up(stride)) for count, stride in pairs]
 
     def arrays(self) -> None:
         """Registers for what moves by four, in each item."""

@@ -53,30 +53,38 @@ def _top_k(node: Node, n: sizes.Dim, k: int) -> Kernel:
     return text.grid([x], rows, list(node.outputs))
 
 
-def _sort(node: Node, n: int) -> Kernel:
+def _sort(node: Node, size: sizes.Dim) -> Kernel:
     (x,) = node.inputs
     text = GridText(node, "sort", THREADS, CODES[x.dtype.name])
-    rows = sizes.product(x.shape[:-1])
+    rows, n = sizes.product(x.shape[:-1]), text.slot("n", size)
     text.line(1, "thread = thread_index()")
+    whole: int | str = "whole"
+    if isinstance(size, sizes.Size):
+        text.line(1, "whole = 2")
+        text.lines_at(1, ["while whole < n:", "whole = whole * 2"])
+    else:
+        whole = 1 << (size - 1).bit_length()
     with text.each_item(rows):
         text.lines_at(2, [f"row = q * {n}", "at = thread", f"while at < {n}:"])
         text.lines_at(3, ["y0[row + at] = x0[row + at]", "y1[row + at] = i32(at)", f"at += {THREADS}"])
-        _sorted(text, 2, "y0", "y1", "row + ", n, 1 << (n - 1).bit_length())
+        _sorted(text, 2, "y0", "y1", "row + ", n, whole)
     return text.grid([x], rows, list(node.outputs))
 
 
-def _sorted(text: GridText, indent: int, values: str, places: str, row: str, count: int, whole: int) -> None:
+def _sorted(text: GridText, indent: int, values: str, places: str, row: str, count: int | str, whole: int | str) -> None:
     """Lines that sort `count` values with their places: halves that are sorted become wholes of two, four, ... `whole` elements.
+    Both are numbers, or names.
 
     Two halves first exchange what lies opposite, the first with the last; then what lies half of a half apart, and so on."""
+    half = f"({whole} >> 1)" if isinstance(whole, str) else whole // 2
     text.lines_at(indent, ["size = 2", f"while size <= {whole}:"])
     text.lines_at(indent + 1, ["step = size >> 1", "while step > 0:"])
-    text.lines_at(indent + 2, ["barrier()", "pair = thread", f"while pair < {whole // 2}:"])
+    text.lines_at(indent + 2, ["barrier()", "pair = thread", f"while pair < {half}:"])
     at = indent + 3
     text.lines_at(at, [
         "low = pair & (step - 1)", "a = (pair - low) * 2 + low",
         "b = select(step + step == size, a + size - 1 - low - low, a + step)"])
-    if count < whole:
+    if str(count) != str(whole):
         text.line(at, f"if b < {count}:")
         at += 1
     text.lines_at(at, [f"v, w = {values}[{row}a], {values}[{row}b]", f"i, j = {places}[{row}a], {places}[{row}b]"])

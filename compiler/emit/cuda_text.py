@@ -69,6 +69,11 @@ class GridText(KernelText):
         """What memory holds for a value, rounded to an element."""
         return f"{self.code}_bits({self.code}({value}))" if is_half(self.code) else value
 
+    def looked_up(self, value: sizes.Dim) -> str:
+        """A size, read from the sizes argument where it stands, and so in no register before."""
+        self.sizes.append(value)
+        return f"sizes[{len(self.sizes) - 1}]"
+
     @contextmanager
     def each_item(self, items: sizes.Dim) -> Iterator[None]:
         """The loop over the items of a block, `q`; its body stands at indent 2."""

@@ -25,7 +25,7 @@ class WindowText(GridText):
         self.height, self.width, self.rows, self.columns, self.above, self.beside = (
             self.slot(n, d) for n, d in zip(names, (*image, *outputs, *self.before)))
 
-    def element(self, indent: int, channels: int, rows: str, columns: str, names: str = "n i j c") -> None:
+    def element(self, indent: int, channels: str, rows: str, columns: str, names: str = "n i j c") -> None:
         """Lines that find image, row, column and channel of element q."""
         n, i, j, c = names.split()
         self.lines_at(indent, [
@@ -67,10 +67,10 @@ class WindowText(GridText):
             indent += 2
         return indent
 
-    def pixel(self, channels: int, row: str = "p", column: str = "r") -> str:
+    def pixel(self, channels: str, row: str = "p", column: str = "r") -> str:
         return f"((n * {self.height} + {row}) * {self.width} + {column}) * {channels}"
 
-    def window(self, channels: int) -> str:
+    def window(self, channels: str) -> str:
         return f"((n * {self.rows} + i) * {self.columns} + j) * {channels}"
 
     def count(self, indent: int) -> None:
@@ -83,11 +83,12 @@ class WindowText(GridText):
 
 def emit_pool(node: Node) -> Kernel | None:
     """The maximum or mean of each window."""
-    (x,), op, channels = node.inputs, node.attrs["op"], node.out.shape[3]
+    (x,), op = node.inputs, node.attrs["op"]
     total = sizes.product(node.out.shape)
     if not is_short(total):
         return None
     text = WindowText(node, f"{op}_pool", x.shape[1:3], node.out.shape[1:3])
+    channels = text.slot("channels", node.out.shape[3])
     with text.each_element(total) as blocks:
         text.element(2, channels, text.rows, text.columns)
         text.line(2, f"v = {least(node, text.code)}" if op == "max" else f"v = {text.number}(0)")
@@ -105,11 +106,12 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
     """max: inputs x, y, dy; each gradient goes to the first element of its window that is the maximum, or to the first of all if
     that is NaN; near_max: to all that are near it.
     mean: input dy; each gradient is shared among the elements of its window."""
-    op, dy, channels = node.attrs["op"], node.inputs[-1], node.out.shape[3]
+    op, dy = node.attrs["op"], node.inputs[-1]
     total = sizes.product(node.out.shape)
     if not is_short(total):
         return None
     text = WindowText(node, f"{op}_pool_gradient", node.out.shape[1:3], dy.shape[1:3])
+    channels = text.slot("channels", node.out.shape[3])
     with text.each_element(total) as blocks:
         text.element(2, channels, text.height, text.width, "n p r c")
         text.line(2, f"v = {text.number}(0)")
@@ -134,7 +136,7 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
     return text.grid(list(node.inputs), blocks)
 
 
-def _look_before(text: WindowText, indent: int, channels: int, low: str) -> None:
+def _look_before(text: WindowText, indent: int, channels: str, low: str) -> None:
     """Lines after which pixel (p, r) is `left` only if no pixel before it in the window is the maximum, too; `low`: what that is
     at least."""
     text.line(indent, "if left:")
@@ -147,7 +149,7 @@ def _look_before(text: WindowText, indent: int, channels: int, low: str) -> None
     text.line(indent + 3, f"left = left & (max_step({low}{other}) != top)")
 
 
-def _look_at_first(text: WindowText, indent: int, channels: int) -> None:
+def _look_at_first(text: WindowText, indent: int, channels: str) -> None:
     """Lines after which, where the first pixel of the window is NaN, that one alone is `left`."""
     first = text.value(f"x0[{text.pixel(channels, 'top_row', 'left_column')} + c]")
     text.lines_at(indent, [f"top_row = larger({text.start(0)}, 0)", f"left_column = larger({text.start(1)}, 0)",
@@ -157,11 +159,11 @@ def _look_at_first(text: WindowText, indent: int, channels: int) -> None:
 def emit_depthwise(node: Node) -> Kernel | None:
     """y[n, i, j, c * m + k] = sum over taps of x[..., c] * w[tap, c, k]; inputs x, w."""
     x, w = node.inputs
-    channels, results, multiplier = x.shape[3], node.out.shape[3], int(node.attrs["multiplier"])
-    total = sizes.product(node.out.shape)
+    multiplier, total = int(node.attrs["multiplier"]), sizes.product(node.out.shape)
     if not is_short(total):
         return None
     text = WindowText(node, "depthwise", x.shape[1:3], node.out.shape[1:3])
+    channels, results = text.slot("channels", x.shape[3]), text.slot("results", node.out.shape[3])
     with text.each_element(total) as blocks:
         text.element(2, results, text.rows, text.columns)
         source = "c" if multiplier == 1 else f"quotient32(c, {multiplier})"
@@ -177,11 +179,11 @@ def emit_depthwise(node: Node) -> Kernel | None:
 def emit_depthwise_input(node: Node) -> Kernel | None:
     """The gradient of a depthwise convolution for its input; inputs dy, w."""
     dy, w = node.inputs
-    channels, results, multiplier = node.out.shape[3], dy.shape[3], int(node.attrs["multiplier"])
-    total = sizes.product(node.out.shape)
+    multiplier, total = int(node.attrs["multiplier"]), sizes.product(node.out.shape)
     if not is_short(total):
         return None
     text = WindowText(node, "depthwise_input", node.out.shape[1:3], dy.shape[1:3])
+    channels, results = text.slot("channels", node.out.shape[3]), text.slot("results", dy.shape[3])
     with text.each_element(total) as blocks:
         text.element(2, channels, text.height, text.width, "n p r c")
         text.line(2, f"v = {text.number}(0)")
@@ -199,16 +201,18 @@ def emit_depthwise_filter(node: Node) -> Kernel | None:
 
     A block has one part, a tap and 32 results of channels: a lane each; its warps share out the windows."""
     x, dy = node.inputs
-    channels, results, multiplier = x.shape[3], dy.shape[3], int(node.attrs["multiplier"])
+    multiplier = int(node.attrs["multiplier"])
     chunks, taps = node.out.shape[0], node.attrs["taps"][0] * node.attrs["taps"][1]
     text = WindowText(node, "depthwise_filter", x.shape[1:3], dy.shape[1:3])
-    groups, warps = -(-results // LANES), THREADS // LANES
-    if not is_short(sizes.product(dy.shape), chunks * x.shape[0], chunks * taps * groups):
+    blocks, warps = chunks * taps * ((dy.shape[3] + LANES - 1) // LANES), THREADS // LANES
+    if not is_short(sizes.product(dy.shape), chunks * x.shape[0], blocks):
         return None
-    images = text.slot("images", x.shape[0])
+    images, channels, results = (text.slot(name, d) for name, d in (
+        ("images", x.shape[0]), ("channels", x.shape[3]), ("results", dy.shape[3])))
+    groups = text.slot("groups", (dy.shape[3] + LANES - 1) // LANES)
     text.lines_at(1, ["thread = thread_index()", f"lane = thread & {LANES - 1}", f"warp = thread >> {LANES.bit_length() - 1}",
                       f"parts = shared_{text.code}({THREADS})"])
-    with text.each_item(chunks * taps * groups):
+    with text.each_item(blocks):
         text.lines_at(2, [
             f"part = quotient32(q, {groups})", f"c = (q - part * {groups}) * {LANES} + lane", f"chunk = quotient32(part, {taps})",
             f"tap = part - chunk * {taps}", f"a = quotient32(tap, {text.taps[1]})", f"b = tap - a * {text.taps[1]}",
@@ -226,4 +230,4 @@ def emit_depthwise_filter(node: Node) -> Kernel | None:
         text.line(3, f"for other in range(1, {warps}):")
         text.line(4, f"v = v + parts[other * {LANES} + lane]")
         text.line(3, f"y0[part * {results} + c] = v")
-    return text.grid([x, dy], chunks * taps * groups)
+    return text.grid([x, dy], blocks)

@@ -234,7 +234,7 @@ _ON_DEVICE: dict[Any, Callable[..., Any]] = {
 
 # DLPack: https://dmlc.github.io/dlpack/latest/c_api.html ---------------------------------------------------------------
 KDLCUDA = 2
-KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+KINDS = {"i": 0, "u": 1, "f": 2, "V": 4, "c": 5, "b": 6}         # V: NumPy's word for bfloat16, which is none of its own
 
 
 class Tensor(ctypes.Structure):

@@ -7,7 +7,6 @@ graphs are made again.
 from __future__ import annotations
 
 import contextlib
-import math
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -23,9 +22,9 @@ from jitgraph.runtime.frame import FED, SMALL, Block, Frame, KernelFailure, Outp
 from jitgraph.runtime.memory import Elsewhere, ResultPool, address_of, on_host
 
 from .array import DeviceArray, bring, put, staying
-from .products import Addresses, Prepared
+from .places import Places
 from .rounds import Rounds
-from .stretches import ALIGNMENT, WORD, Part, Schedule, Stretch
+from .stretches import WORD, Part, Schedule, Stretch
 
 if TYPE_CHECKING:
     from jitgraph.runtime.binding import Binding
@@ -33,11 +32,9 @@ if TYPE_CHECKING:
     from jitgraph.runtime.variable import Variable
 
     from .device import Device
-    from .driver import Function
     from .machine import Machine, OwnedGraph
     from .variable import DeviceVariable
 
-MOVE = 16               # bytes that a thread moves at once, which lie at a multiple of as many
 NOTHING: contextlib.nullcontext[None] = contextlib.nullcontext()
 
 
@@ -69,7 +66,7 @@ class DeviceFrame(Frame):
         self.pending = False            # whether something may be under way that a run has not waited for
         with self.machine.lock:
             super().__init__(binding)
-            self._take_memory()
+            self.places = Places(binding, self.schedule, self.devices, self.arrays)
         slots = binding.layout.slots            # of a result that is fed, `where` is the number of the feed
         self.readers = [("variable" if kind not in FED and slots[where].kind == "variable" else kind, where)
                         for kind, where in self.readers]
@@ -105,52 +102,6 @@ class DeviceFrame(Frame):
                             if k not in schedule.at and k not in schedule.staying]
         host = {slot for step in self.binding.layout.steps if isinstance(step, tuple) for slot in step[1]}
         self.host_slots = host                  # what kernels of the host touch
-
-    def _take_memory(self) -> None:
-        """An arena, a letter box and the words of all kernels on each device; what never changes is copied there."""
-        schedule, launches = self.schedule, self.binding.launches
-        self.blocks_of: dict[int, list[Any]] = {}
-        self.place_of: dict[tuple[int, int], int] = {}          # (slot, device) -> address, but for variables
-        self.box_of: dict[int, int] = {}
-        self.launches: dict[DeviceStep, tuple[Function, int, int]] = {}
-        self.products: dict[DeviceStep, Prepared] = {}          # of steps that the library does
-        for d in schedule.devices:
-            device = self.devices[d]
-            steps = [step for step in schedule.launched if step.device == d]
-            words = np.array([word for step in steps for word in launches[step].words] or [0], np.int64)
-            blocks = [device.take(n) for n in (schedule.arena[d], schedule.size, words.nbytes)]
-            self.blocks_of[d] = blocks
-            arena, self.box_of[d], at = (block.address for block in blocks)
-            for (slot, where), offset in schedule.offsets.items():
-                if where == d:
-                    self.place_of[slot, d] = arena + offset
-            self.place_of.update(((slot, d), self.box_of[d] + offset) for slot, offset in schedule.at.items()
-                                 if schedule.in_box(slot, d))
-            device.upload(at, words)
-            self._prepare_products(d, steps)
-            for step in steps:
-                bound = launches[step]
-                if step in self.products:
-                    at += WORD * len(bound.words)
-                    continue
-                self.launches[step] = (device.load(step.kernel.name, self.binding.compiled.launches[step].code), at,
-                                       WORD * len(bound.words))
-                at += WORD * len(bound.words)
-        for slot, d in schedule.constants:
-            self.devices[d].upload(self.place_of[slot, d], np.ascontiguousarray(self.arrays[slot]))
-
-    def _prepare_products(self, d: int, steps: list[DeviceStep]) -> None:
-        """What the library makes of the products of these steps: the others are kernels.  All products of a device work in the
-        same memory, one after the other."""
-        library, blocks = self.devices[d].products, self.blocks_of[d]
-        for step in steps:
-            product = self.binding.launches[step].product
-            prepared = None if product is None or library is None else library.prepare(product, blocks[0].address)
-            if prepared is not None:
-                self.products[step] = prepared
-        wanted = max((self.products[step].workspace for step in steps if step in self.products), default=0)
-        if wanted:
-            blocks.append(self.devices[d].take(wanted))
 
     def _ordered(self) -> list[Any]:
         """The steps in order: (stretch, block) of the host, as `Frame` has them, and (Stretch, [Ready])."""
@@ -208,7 +159,7 @@ class DeviceFrame(Frame):
         if kind == "variable" and self.of_slot[where].block() is not None:
             return self._variable_there(where)
         d = self.schedule.writer.get(where, HOST)
-        if d == HOST or kind not in ("copy", "scalar", "given") or (where, d) not in self.place_of:
+        if d == HOST or kind not in ("copy", "scalar", "given") or (where, d) not in self.places.place_of:
             return self._read(kind, where, feeds)
         found = self._kept_there(d, where)
         self.devices[d].synchronize()       # for whatever stream it is used on
@@ -220,7 +171,7 @@ class DeviceFrame(Frame):
         with self.machine.lock:
             block = device.take(nbytes)
             if nbytes:
-                self.machine.driver.on_device(block.address, self.place_of[where, d], nbytes, device.stream)
+                self.machine.driver.on_device(block.address, self.places.place_of[where, d], nbytes, device.stream)
         return DeviceArray(block, self.binding.shapes[where], self.binding.layout.slots[where].dtype.as_numpy_dtype)
 
     def _variable_there(self, where: int) -> DeviceArray:
@@ -253,13 +204,13 @@ class DeviceFrame(Frame):
             for slot, d in stretch.uploads:
                 if not self._lies_there(slot, d):
                     with self._copied(trace, slot, "DtoD" if isinstance(self.arrays[slot], Elsewhere) else "HtoD", d):
-                        bring(self.arrays[slot], self.devices[d], self.place_of[slot, d])
+                        bring(self.arrays[slot], self.devices[d], self.places.place_of[slot, d])
             self.pending = True
             for ready in parts:
                 self._part(stretch, ready, addresses, trace)
             for slot, d in stretch.downloads:
                 with self._copied(trace, slot, "DtoH", d):
-                    self.devices[d].download(self.arrays[slot], self.place_of[slot, d])
+                    self.devices[d].download(self.arrays[slot], self.places.place_of[slot, d])
             if stretch.answers:
                 self._settle()
 
@@ -281,7 +232,7 @@ class DeviceFrame(Frame):
         here = tuple(addresses.values())
         if ready.addresses != here:         # at first, and where a variable has moved
             ready.graph, ready.addresses = None, here
-            self._fill_tables(part, addresses)
+            self.places.fill_tables(part, addresses)
         first, others = self.devices[part.devices[0]], [self.devices[d] for d in part.devices[1:]]
         for other in others:
             self.machine.order(other, first)
@@ -305,19 +256,19 @@ class DeviceFrame(Frame):
         driver, schedule, machine = self.machine.driver, self.schedule, self.machine
         first = self.devices[part.devices[0]]
         for d in part.devices:
-            device, box = self.devices[d], self.box_of[d]
+            device, box = self.devices[d], self.places.box_of[d]
             if device is not first:
                 machine.order(first, device)
             if part.first and d in stretch.mail and schedule.fed:
                 with self._copied(trace, None, "HtoD", d, schedule.fed):
                     device.upload(box, self.box[:schedule.fed])
             if part.may_fail:
-                begin, end = self._words(d)
+                begin, end = self.places.words(d)
                 driver.fill(box + begin, 0, end - begin, device.stream)
         for step in part.steps:
             if isinstance(step, DeviceStep):
                 start = 0 if trace is None else trace.now()
-                self._launch(step, addresses)
+                self.places.launch(step, addresses)
                 if trace is not None:
                     self.devices[step.device].synchronize()
                     trace.kernel(step.kernel, start, self.binding, step.device)
@@ -328,7 +279,7 @@ class DeviceFrame(Frame):
             device, (begin, end) = self.devices[d], schedule.answered[d]
             if part.may_fail or d in part.returns:
                 with self._copied(trace, None, "DtoH", d, end - begin):
-                    device.download(self.box[begin:end], self.box_of[d] + begin)
+                    device.download(self.box[begin:end], self.places.box_of[d] + begin)
             if device is not first:
                 machine.order(device, first)
 
@@ -346,58 +297,12 @@ class DeviceFrame(Frame):
         nbytes = nbytes if slot is None else self.schedule.nbytes[slot]
         trace.copy("feeds and results" if op is None else op.name, kind, nbytes, start, d)
 
-    def _words(self, d: int) -> tuple[int, int]:
-        """Where the error words of a device's kernels lie in the letter box."""
-        words = [at for step, at in self.schedule.words.items() if step.device == d]
-        return (min(words), max(words) + WORD) if words else (0, 0)
-
-    def buffers(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> list[int]:
-        """Where the buffers of a step lie; `addresses`: of those that lie in no place of this frame's."""
-        d = step.device
-        return [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]
-
-    def alignment(self, slot: int) -> int:
-        """At a multiple of how many bytes a slot must lie, for kernels that move several elements at once, and for the library."""
-        if any(slot in step.slots for step in self.products):
-            return ALIGNMENT
-        return math.gcd(MOVE, self.schedule.nbytes[slot]) or 1
-
-    def _launch(self, step: DeviceStep, addresses: dict[tuple[int, int], int], table: int | None = None) -> None:
-        """Asks for a kernel, or a product.  `table`: where the words of this launch lie instead of its own."""
-        if step in self.products:
-            self._multiply(step, addresses)
-            return
-        d, schedule, bound = step.device, self.schedule, self.binding.launches[step]
-        function, words, length = self.launches[step]
-        words = words if table is None else table
-        buffers = list(zip(self.buffers(step, addresses), (schedule.nbytes[slot] for slot in step.slots)))
-        reached, buffers = (buffers, []) if bound.addresses else ([], buffers)
-        pointers, nbytes = zip(*buffers, (words, length), (self.box_of[d] + schedule.words[step], WORD))
-        self.machine.driver.launch(function, bound.blocks, bound.threads, pointers, nbytes, self.devices[d].stream, reached)
-
-    def _multiply(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> None:
-        d, call, prepared = step.device, step.kernel.library, self.products[step]
-        library, stream = self.devices[d].products, self.devices[d].stream
-        assert call is not None and library is not None
-        at = self.buffers(step, addresses)
-        a, b, c, bias, y = (at[k] if k >= 0 else 0 for k in (0, 1, call.c, call.bias, call.y))
-        library.multiply(prepared, Addresses(a, b, c, bias, y), self.blocks_of[d][-1].address if prepared.workspace else 0, stream)
-
-    def _fill_tables(self, part: Part, addresses: dict[tuple[int, int], int]) -> None:
-        """Copies the tables of launches that find their buffers in one to their devices."""
-        for step in part.steps:
-            if isinstance(step, DeviceStep) and (bound := self.binding.launches[step]).addresses:
-                d = step.device
-                words = np.array(bound.words, np.int64)
-                words[list(bound.addresses)] = self.buffers(step, addresses)
-                self.devices[d].upload(self.launches[step][1], words)
-
     def _between(self, slot: int, source: int, to: int, addresses: dict[tuple[int, int], int]) -> None:
         """A copy from one device to another, by the one that has the value; where it goes, nobody reads the old one any more."""
         giver, taker = self.devices[source], self.devices[to]
         if slot in self.of_slot:
             self.machine.order(taker, giver)
-        start, end = (addresses.get((slot, d)) or self.place_of[slot, d] for d in (source, to))
+        start, end = (addresses.get((slot, d)) or self.places.place_of[slot, d] for d in (source, to))
         self.machine.driver.between((taker.ordinal, end), (giver.ordinal, start), self.schedule.nbytes[slot], giver.stream)
         self.machine.order(giver, taker)
 
@@ -472,7 +377,7 @@ class DeviceFrame(Frame):
         dtype = np.dtype(self.binding.layout.slots[slot].dtype.as_numpy_dtype)
         if n in step.there:
             d = step.there[n]
-            block, address = self.blocks_of[d][0], self.place_of[slot, d]
+            block, address = self.places.blocks_of[d][0], self.places.place_of[slot, d]
         else:
             on = self.of_slot[slot].block() if slot in self.of_slot and layout is None else None
             if on is None:

@@ -224,7 +224,7 @@ class Table:
     def _there(self, frame: DeviceFrame, k: int, arrays: list[Any]) -> list[DeviceArray]:
         """Arrays where the kernels can read them: on the device, at an address that fits."""
         device, dtype = frame.devices[self.d], self.binding.layout.slots[k].dtype.as_numpy_dtype
-        needed = frame.alignment(k)
+        needed = frame.places.alignment(k)
         found = []
         for array in arrays:
             if not isinstance(array, DeviceArray):

@@ -71,7 +71,7 @@ class Rounds:
                 device = self.frame.devices[step.device]
                 words = np.tile(np.array(bound.words, np.int64), (len(table), 1))
                 for row, places in zip(words, table.tolist()):
-                    row[list(bound.addresses)] = self.frame.buffers(step, self._in_round(step, slots, places, fixed))
+                    row[list(bound.addresses)] = self.frame.places.buffers(step, self._in_round(step, slots, places, fixed))
                 block = found[step] = device.take(words.nbytes)
                 device.upload(block.address, words.reshape(-1))
         return found
@@ -81,7 +81,7 @@ class Rounds:
         for number, places in enumerate(table.tolist()):
             for step in self.steps:
                 words = tables[step].address + number * WORD * len(launches[step].words) if step in tables else None
-                self.frame._launch(step, self._in_round(step, slots, places, fixed), words)
+                self.frame.places.launch(step, self._in_round(step, slots, places, fixed), words)
 
     def _in_round(self, step: DeviceStep, slots: list[int], places: list[int], fixed: Addresses) -> Addresses:
         return {**fixed, **{(slot, step.device): at for slot, at in zip(slots, places)}}

@@ -47,7 +47,7 @@ def limit_memory(config: Any, machine: Machine) -> None:
                                                "GPU's memory, 0.5 for half of it, or 0 for as much as is needed")
     for device in machine.devices:
         if share:
-            device.limit = math.floor(share * device.properties.memory)
+            device.limit = math.floor(share * device.properties.memory) if share < 1 else math.inf
 
 
 def description(number: int, ordinal: int, machine: Machine) -> str:

@@ -120,7 +120,7 @@ def test_ctrl_c_is_exit_code_130(script):
     )
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=150)
     assert process.returncode == 130
     assert stderr == "jitgraph: interrupted\n"
 

@@ -14,7 +14,7 @@ from jitgraph.runtime.cuda.fake import FakeDriver
 
 CAPABILITIES = [(8, 0), (9, 0)]
 FOLDED = ("add", "mul")
-PRECISE = ("sin", "cos", "tan", "lgamma", "digamma")
+PRECISE = ("sin", "cos", "tan", "lgamma", "digamma", "pow")
 _kernels = {}
 _object_code = FakeDriver.object_code
 
@@ -45,7 +45,7 @@ def faults(kernel, made):
 def _may_be_wide(kernel):
     """Whether a kernel has float64 by right: in its memory or its casts, for sums, or for functions that need it."""
     body = [s for member in (kernel, *kernel.batch) for s in member.body]
-    return "f64" in kernel.source or any(param.dtype in ("f64", "i64", "u64", "i32", "u32") for param in kernel.params) \
+    return "f64" in kernel.source or any(param.dtype == "f64" for param in kernel.params) \
         or any(s.prim in PRECISE or s.kind == "reduce" and s.prim in FOLDED for s in body)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from jitgraph.compiler import TARGETS, Options, compile
+from jitgraph.compiler import batch as batching
 from jitgraph.compiler.emit import cuda_compile
 from jitgraph.compiler.place import DeviceStep
 from jitgraph.compiler.verify import VerifyError, verify
@@ -155,3 +156,50 @@ def test_object_code(tf, capability):
     assert made.spilled == made.stack == 0 and made.registers <= 64
     assert {"ld.global.v4.f32", "st.global.v4.f32"} <= set(re.findall(r"(?:ld|st)\.[\w.]+", made.ptx))
     assert not re.search(r"\b(ld|st)\.(v4|f32)|\.local", made.ptx)
+
+
+def norms(tf, sizes=((8, 16), (16,), (16, 4), (40,), (7,), (3, 3, 2, 5))):
+    parts = [tf.placeholder(tf.float32, shape) for shape in sizes]
+    return tf.global_norm(parts), {x: np.random.RandomState(k).standard_normal(x.shape) for k, x in enumerate(parts)}
+
+
+def test_parts_of_one_buffer_are_stored_by_one_launch(tf):
+    """The squares of each gradient are added up to a place of its own in a vector: that of the first has no offset."""
+    norm, feeds = norms(tf)
+    counts, _ = launched(tf, [norm], feeds={x: value.shape for x, value in feeds.items()})
+    assert len(counts) <= 5 and len(feeds) - 1 in counts
+
+
+@pytest.mark.parametrize("seed", [None, 5])
+def test_parts_stored_by_one_launch_are_those_of_the_cpu(tf, monkeypatch, seed):
+    norm, feeds = norms(tf)
+    x, y = tf.placeholder(tf.float32, [8]), tf.placeholder(tf.float32, [3, 4])
+    joined = tf.concat([tf.sqrt(x), tf.sqrt(x * 2.0 + 1.0), tf.sqrt(x)], 0)          # three parts, two of them of one text
+    columns = tf.concat([tf.sqrt(y), tf.sqrt(y + 1.0), tf.sqrt(y)], 1)               # whose rows lie between each other's
+    feeds |= {x: np.arange(8.0), y: np.arange(12.0).reshape(3, 4)}
+    found = []
+    for target in ("cpu", "cuda-simulator"):
+        monkeypatch.setenv("JITGRAPH_TARGET", target)
+        if target != "cpu":
+            monkeypatch.setitem(machine._MACHINES, 1, Machine(FakeDriver(seed=seed)))
+        with tf.Session(jit="always") as session:
+            found += [session.run([norm, joined, columns], feeds) for _ in range(2)]
+    for other in found[1:]:
+        for here, there in zip(found[0], other, strict=True):
+            np.testing.assert_allclose(here, there, rtol=1e-6)
+
+
+def test_a_part_that_is_stored_again_waits(monkeypatch):
+    monkeypatch.setattr(batching, "_key", lambda step: "one text")
+
+    def joined(*uses):
+        """What becomes of steps of one text, each of which (reads, writes) these."""
+        steps = [object() for _ in uses]
+        return batching._joined(steps, lambda step: uses[steps.index(step)])
+
+    parts = [([], [(0, range(4 * k, 4 * k + 4))]) for k in range(3)]
+    assert joined(*parts) == [[0, 1, 2]]
+    assert joined(*parts, ([0], [(1, None)])) == [[0, 1, 2], [3]]                   # who reads it waits for all
+    assert joined(*parts, ([], [(0, range(3, 5))])) == [[0, 1, 2], [3]]
+    assert joined(parts[0], ([], [(0, None)]), parts[1]) == [[0], [1], [2]]         # one that may be anywhere
+    assert joined(parts[0], ([0], [(1, None)]), parts[1]) == [[0], [1], [2]]        # behind who has read what was there

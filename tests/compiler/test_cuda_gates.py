@@ -14,6 +14,7 @@ from jitgraph.compiler.emit import cuda_compile, cuda_rows
 from jitgraph.compiler.place import DeviceStep
 
 from .assembled import compile_kernel
+from .suite_kernels import PRECISE
 from .test_cuda_rows import BUILDS, arrays
 
 pytestmark = pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
@@ -183,6 +184,24 @@ def test_maps_move_four_neighbours_at_once(tf):
     made = compile_kernel(kernel)
     assert "ld.global.nc.v4.f32" in made.ptx and "st.global.v4.f32" in made.ptx and "st.global.f32" not in made.ptx
     assert ".local" not in made.ptx and made.stack == made.spilled == 0
+
+
+ELEMENTWISE = ("abs acos acosh asin asinh atan atanh ceil cos cosh digamma erf erfc exp expm1 floor lgamma log log1p reciprocal "
+               "rint rsqrt sigmoid sign sin sinh softplus softsign sqrt square tan tanh pow atan2 floordiv floormod divide").split()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ELEMENTWISE)
+def test_float32_is_computed_in_float32(tf, name):
+    """But for the functions that are named as carrying more digits on the way."""
+    x, y = tf.placeholder(tf.float32, [8]), tf.placeholder(tf.float32, [8])
+    function = getattr(tf.math, name)
+    z = function(x, y) if name in ("pow", "atan2", "floordiv", "floormod", "divide") else function(x)
+    program = compile(tf.get_default_graph(), [z], feeds={x: (8,), y: (8,)}, target=TARGETS["cuda"])
+    (kernel,) = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep)]
+    for capability in CAPABILITIES:
+        made = compile_kernel(kernel, capability)
+        assert (".f64" in made.ptx) == (name in PRECISE) and made.spilled == made.stack == 0 and made.registers <= 128
 
 
 LENGTHS = {32768: CAPABILITIES, 24576: [(8, 0)], 20001: [(8, 0)], 16388: [(8, 0)], 16384: [(8, 0)], 4096: CAPABILITIES,

@@ -22,8 +22,8 @@ def multiplied(scheduled, m, k, n, ta=False, tb=False, dtype=np.float32, batch=(
     return scheduled(lambda b, x, y: b.matmul(x, y, ta, tb), *given), x.astype(np.float64) @ y.astype(np.float64)
 
 
-def check(run, want, **order):
-    assert [kernel.kind for kernel in run.kernels] == ["matmul"]
+def check(run, want, kinds=("matmul",), **order):
+    assert [kernel.kind for kernel in run.kernels] == [*kinds]
     assert run.simulate(**order) == 0
     (found,) = run.results()
     np.testing.assert_allclose(found, want, rtol=0, atol=2e-4 if found.dtype == np.float32 else 1e-12)
@@ -40,7 +40,8 @@ def test_every_layout(scheduled, m, k, n, ta, tb):
 @pytest.mark.parametrize("ta, tb", LAYOUTS)
 @pytest.mark.parametrize("m, k, n", [(68, 36, 64), (2, 1023, 3), (64, 40, 66)])
 def test_every_layout_of_larger_ones(scheduled, m, k, n, ta, tb):
-    check(*multiplied(scheduled, m, k, n, ta, tb))
+    """One of few tiles and many terms is shared out by its terms, and its parts are added up."""
+    check(*multiplied(scheduled, m, k, n, ta, tb), ("matmul", "cols") if k > 1000 else ("matmul",))
 
 
 @pytest.mark.parametrize("ta, tb", LAYOUTS)

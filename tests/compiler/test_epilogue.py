@@ -350,3 +350,18 @@ def test_object_code_of_frames(tf):
     joined = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep) and "frame0" in step.kernel.source]
     assert len(joined) == 1
     check(joined[0])
+
+
+@pytest.mark.skipif(cuda_compile.missing() is not None, reason=cuda_compile.missing() or "")
+@pytest.mark.parametrize("size", [None, 5])
+def test_object_code_of_frames_of_float64(tf, size):
+    """Channels one by one, rows and columns that only a run tells: of all kernels those that need the most registers."""
+    x, w = tf.placeholder(tf.float64, [None, size, size, 2]), tf.placeholder(tf.float64, [3, 3, 2, 3])
+    v = tf.placeholder(tf.float64, [3, 3, 3, 2])
+    y = tf.nn.conv2d(tf.nn.conv2d(x, w, [1, 1, 1, 1], "SAME"), v, [1, 1, 1, 1], "SAME")
+    feeds = {x: (2, 5, 5, 2), w: (3, 3, 2, 3), v: (3, 3, 3, 2)}
+    program = compile(tf.get_default_graph(), [y], feeds=feeds, target=TARGETS["cuda"])
+    (joined,) = [step.kernel for step in program.layout.steps if isinstance(step, DeviceStep) and "frame0" in step.kernel.source]
+    for capability in ((8, 0), (9, 0)):
+        made = compile_kernel(joined, capability)
+        assert made.spilled == made.stack == 0 and ".local" not in made.ptx and made.registers <= 128

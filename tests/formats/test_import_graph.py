@@ -316,7 +316,7 @@ def _mutated(source, rng):
 def test_damaged_files_end_in_an_error_and_leave_nothing(tf, name):
     rng, source = random.Random(3), load(name)
     data = source.SerializeToString()
-    start = time.monotonic()
+    start = time.process_time()
     for number in range(150):
         if number % 3:
             file = _mutated(source, rng)
@@ -332,7 +332,7 @@ def test_damaged_files_end_in_an_error_and_leave_nothing(tf, name):
                 tf.import_graph_def(file)
             except (ValueError, OpError):
                 assert graph.get_operations() == []
-    assert time.monotonic() - start < 60
+    assert time.process_time() - start < 60
 
 
 def test_importing_does_not_take_long(tf):
@@ -341,9 +341,9 @@ def test_importing_does_not_take_long(tf):
         x = x + 1.0
     file = tf.get_default_graph().as_graph_def()
     with tf.Graph().as_default() as graph:
-        start = time.perf_counter()
+        start = time.process_time()
         tf.import_graph_def(file)
-        assert time.perf_counter() - start < 6 and graph.version == 6001
+        assert time.process_time() - start < 6 and graph.version == 6001
 
 
 def test_what_is_imported_runs(tf):

@@ -51,6 +51,7 @@ def test_every_tenth_call(tf, jit, recorded):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)        # thirteen hundred calls, for which others have a test each
 @pytest.mark.parametrize("jit", ["off", "always", "auto"])
 def test_all_calls(tf, jit, recorded):
     check(tf, jit, recorded, CASES)

@@ -38,9 +38,11 @@ def test_is_what_python_gives_for_each_element(tf, jit):
         np.testing.assert_allclose(session.run(z, {x: X}), np.vectorize(branches)(X, Y), rtol=1e-6)
 
 
-def test_is_fused_with_what_stands_around_it(tf):
+@pytest.mark.parametrize("target", ["cpu", "cuda-simulator"])
+def test_is_fused_with_what_stands_around_it(tf, monkeypatch, target):
     import jitgraph
 
+    monkeypatch.setenv("JITGRAPH_TARGET", target)
     x = tf.placeholder(tf.float32, [None])
     y = jitgraph.kernel_func(lambda a: a * a if a > 0 else a, [tf.exp(x)], tf.float32) + 1.0
     with tf.Session(jit="always") as session:

@@ -211,7 +211,7 @@ def test_many_poisson_numbers_do_not_take_long(tf):
     """One by one in Python they would take a minute."""
     numbers = tf.random_poisson(np.full(1000, 12.0), [1000], seed=5)
     with tf.Session() as session:
-        start = time.monotonic()
+        start = time.process_time()
         found = session.run(numbers)
-        assert time.monotonic() - start < 20
+        assert time.process_time() - start < 20
     assert abs(found.mean() - 12) < 0.02 and abs(found.var() - 12) < 0.1

@@ -16,7 +16,7 @@ def counted(tf):
 
 def test_training_goes_on_from_the_checkpoint_before_a_kill(tf, tmp_path):
     script = Path(__file__).parent / "interrupted_training.py"
-    done = subprocess.run([sys.executable, script, str(tmp_path)], capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, script, str(tmp_path)], capture_output=True, timeout=150)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     assert done.stdout.split()[-1] == b"3"
     assert tf.train.latest_checkpoint(str(tmp_path)).endswith("model.ckpt-2")
@@ -174,7 +174,7 @@ def test_several_savers_cannot_be_chosen_from(tf):
 ])
 def test_programs_import_hooks_from_where_they_stood(statement):
     code = f"import jitgraph.compat\njitgraph.compat.install()\n{statement}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=150)
     assert done.returncode == 0, done.stderr.decode()
 
 

@@ -135,10 +135,11 @@ def _lower_linspace(b: Any, start: Any, stop: Any, num: Any) -> Any:
     reference=lambda start, stop, num: np.linspace(start, stop, num))
 def linspace(start, stop, num):
     """`num` numbers at equal distances, from `start` to `stop`, both included."""
+    for name, given in (("start", start), ("stop", stop), ("num", num)):
+        if np.ndim(given):
+            raise invalid(f"{name} must be a scalar, not shape {brackets(np.shape(given))}")
     if num <= 0:
-        from jitgraph.graph.errors import InvalidArgumentError
-
-        raise InvalidArgumentError(None, None, f"Requires num > 0: {num}")
+        raise invalid(f"Requires num > 0: {num}")
     if num == 1:
         return np.reshape(start, 1)
     step = (stop - start) / np.asarray(num - 1).astype(start.dtype)

@@ -47,6 +47,19 @@ def test_dlpack(stayed):
         y.__dlpack__(dl_device=(1, 0))
 
 
+@pytest.mark.parametrize("dtype, code, bits", [("float16", 2, 16), ("bfloat16", 4, 16), ("float64", 2, 64), ("int8", 0, 8),
+                                               ("uint16", 1, 16), ("int64", 0, 64), ("bool", 6, 8)])
+def test_dlpack_names_every_type_of_a_device(tf, monkeypatch, dtype, code, bits):
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    x = tf.placeholder(dtype, [3])
+    with tf.Session(jit="always") as session:
+        y = session.run_on_devices(tf.reverse(x, [0]), {x: np.array([1, 0, 0])})
+        capsule = y.__dlpack__()
+        tensor = arrays.Managed.from_address(arrays._pointer(id(capsule), b"dltensor")).tensor
+        assert (tensor.code, tensor.bits, tensor.lanes) == (code, bits, 1)
+        assert np.asarray(y).astype(int).tolist() == [0, 0, 1]
+
+
 def test_a_capsule_that_nobody_takes_holds_nothing(stayed):
     before = len(arrays._GIVEN)
     capsule = stayed[0].__dlpack__()

@@ -64,6 +64,23 @@ def test_a_share_of_the_memory(tf):
                 device.limit = float("inf")
 
 
+def test_all_of_the_memory_is_no_limit(tf, monkeypatch):
+    """What there is not is told as such, whether a session may take all or, as TensorFlow lets it, more than all."""
+    from jitgraph.runtime.cuda import machine
+    from jitgraph.runtime.cuda.fake import FakeDriver
+    from jitgraph.runtime.cuda.machine import Machine
+
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    monkeypatch.setitem(machine._MACHINES, 1, Machine(FakeDriver(memory=1 << 20)))
+    y = tf.exp(tf.random_uniform([1000, 1000]))
+    for share in (0.5, 1.0, 1.5):
+        with tf.Session(jit="always", config=tf.ConfigProto(
+                gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=share))) as session:
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM when allocating .* bytes on /device:GPU:0") as raised:
+                session.run(y)
+        assert ("per_process_gpu_memory_fraction leaves" in str(raised.value)) == (share < 1)
+
+
 @pytest.mark.parametrize("share", [-0.5, float("nan")])
 def test_a_share_of_memory_that_means_nothing(tf, share):
     config = tf.ConfigProto(gpu_options=tf.GPUOptions(per_process_gpu_memory_fraction=share))
@@ -112,9 +129,10 @@ def test_without_gpus_there_is_none(tf, monkeypatch):
     assert not tf.test.is_gpu_available() and tf.test.gpu_device_name() == ""
 
 
-def test_a_number_of_devices_that_means_nothing(tf, monkeypatch):
-    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator:0")
-    with pytest.raises(ValueError, match="JITGRAPH_TARGET is one of"):
+@pytest.mark.parametrize("given", ["cuda-simulator:0", "cuda-simulator:65", "cuda-simulator:two", "cuda:1", "cpu:0"])
+def test_a_number_of_devices_that_means_nothing(tf, monkeypatch, given):
+    monkeypatch.setenv("JITGRAPH_TARGET", given)
+    with pytest.raises(ValueError, match=f"cannot be '{given}': only cuda-simulator takes a number, .* visible_device_list"):
         tf.Session()
 
 
