@@ -24,7 +24,7 @@ from .primitives.memory import CONST, READ, SIZE, WRITE
 from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, SLICE, TRANSPOSE
 from .primitives.reductions import REDUCE, SEARCHES
-from .primitives.rows import BOUNDS, GATHER, SCATTER, SPARSE_PRODUCT, UPDATE
+from .primitives.rows import BOUNDS, GATHER, SCATTER, UPDATE
 from .primitives.sequences import TOP_K
 from .targets import HOST as HOST_MEMORY
 from .tuning import CPU, Tuning
@@ -228,11 +228,6 @@ class Builder:
         """A table of `shape` of what `op` begins with, its rows `indices` combined with those of `updates`.  An index out of
         range raises InvalidArgumentError at run time; with `drops` negative ones are left out."""
         return self.node(SCATTER, [indices, updates], [(tuple(shape), updates.dtype)], op=op, drops=drops).out
-
-    def sparse_product(self, count: sizes.Dim, rows: Value, columns: Value, values: Value, dense: Value) -> Value:
-        """The product of a sparse matrix of `count` rows, whose element (rows[k], columns[k]) has values[k] added, and a dense one,
-        for the host: there rows of products need no memory.  An index out of range raises InvalidArgumentError at run time."""
-        return self.node(SPARSE_PRODUCT, [rows, columns, values, dense], [((count, dense.shape[1]), dense.dtype)]).out
 
     def update_rows(self, name: str, variables: Sequence[Value], indices: Value, values: Sequence[Value],
                     expression: Callable[..., Any]) -> Node:

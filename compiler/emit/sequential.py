@@ -21,8 +21,6 @@ FEW_COLUMNS = 4         # up to which all of a row is combined at once
 LARGE = 512     # rows of a table that lies in memory rather than in the cache: of that, an item has ...
 WIDE, PARTS = 128, 2    # ... so many columns of one part of the rows, so that it writes longer stretches
 GROUP = 128     # neighbouring rows in the same part
-SHARED = 16     # neighbouring rows of a product with a sparse matrix that one item owns; all items look through all indices, so ...
-SHORT, FEW_ITEMS, MANY_ITEMS = 64, 2, 4    # ... where less than so many columns follow, there are few of them
 
 
 # what a scattered table begins with, and how a row is combined with an update; NaN is not larger than anything
@@ -100,44 +98,6 @@ def _narrow_scatter(name: str, width: int, wrong: str, start: str, combined: str
 {columns}
     return err
 """
-
-
-def emit_sparse_product(node: Node) -> Kernel:
-    """out = 0; out[rows[k]] += values[k] * dense[columns[k]], for one k after the other.
-
-    An item goes through all k and takes those of its rows, so that a row of `dense` is read where it lies and nothing of the size
-    of all products is in memory."""
-    rows, columns, values, dense = node.inputs
-    code, indices = ELEMENTS[node.out.dtype.name], [CODES[v.dtype.name] for v in (rows, columns)]
-    items = FEW_ITEMS if sizes.hint_of(node.out.shape[1]) < SHORT else MANY_ITEMS
-    name = "_".join(["sparse_product", *dict.fromkeys(indices), code, f"by_{items}"])
-    kernel = bare_kernel(node, name, [rows, columns, values, dense], [node.out])
-    count, width = sizes.product(rows.shape), node.out.shape[1]
-    kernel.sizes = [node.out.shape[0], count, width, dense.shape[0]]
-    kernel.items, kernel.cost = items, (0.5, (node.out.shape[0] + count) * width // items)
-    kernel.source = f"""def {name}(x0, x1, x2, x3, y0, sizes, begin, end):
-    rows, count, width, inner = sizes[0], sizes[1], sizes[2], sizes[3]
-    err = 0
-    for q in range(begin, end):
-        for g in range((rows + {items * SHARED - 1}) // {items * SHARED}):
-            first = (g * {items} + q) * {SHARED}
-            for r in range(first * width, smaller(first + {SHARED}, rows) * width):
-                y0[r] = {code}(0)
-        for k in range(count):
-            row = i64(x0[k])
-            column = i64(x1[k])
-            err |= outside(row, rows) * 1
-            err |= outside(column, inner) * 1
-            stop = select(row // {SHARED} % {items} == q, select(outside(row, rows) == 0, width, 0), 0)
-            stop = select(outside(column, inner) == 0, stop, 0)
-            to = inside(row, rows) * width
-            at = inside(column, inner) * width
-            v = x2[k]
-            for c in range(stop):
-                y0[to + c] = {code}(y0[to + c] + v * x3[at + c])
-    return err
-"""
-    return kernel
 
 
 def updated_rows(node: Node) -> tuple[Kernel, list[str], list[str]]:

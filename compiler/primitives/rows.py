@@ -98,28 +98,6 @@ class Scatter(Kind):
         return np.array(found, updates.dtype).reshape(node.out.shape)
 
 
-class SparseProduct(Kind):
-    """The product of a sparse matrix, of whose elements `values` the others say where they stand, and a dense one.  An index out of
-    range raises InvalidArgumentError.  Inputs: rows, columns, values, dense."""
-
-    name = "sparse_product"
-    attributes: dict[str, str] = {}
-    kernels = {"cpu": sequential.emit_sparse_product}
-
-    def may_fail(self, node: Node) -> bool:
-        return True
-
-    def violation(self, node: Node) -> str | None:
-        rows, columns, values, dense = (v.shape for v in node.inputs)
-        fits = alike(rows, columns) and alike(rows, values) and len(rows) == 1 and alike(dense[1:], node.out.shape[1:])
-        return None if fits else "its inputs do not fit"
-
-    def meaning(self, node: Node, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, dense: np.ndarray) -> Any:
-        found = np.zeros((node.out.shape[0], dense.shape[1]), dense.dtype)
-        np.add.at(found, checked(rows, len(found)), values[:, None] * dense[checked(columns, len(dense))])
-        return found
-
-
 class Update(Kind):
     """Rows of variables changed in place.  Inputs: the variables, indices, what their rows are combined with."""
 
@@ -159,4 +137,4 @@ class Bounds(Kind):
         return ()
 
 
-GATHER, SCATTER, SPARSE_PRODUCT, UPDATE, BOUNDS = Gather(), Scatter(), SparseProduct(), Update(), Bounds()
+GATHER, SCATTER, UPDATE, BOUNDS = Gather(), Scatter(), Update(), Bounds()

@@ -174,29 +174,3 @@ def test_an_index_into_nothing(tf, dtype, jit):
             assert session.run(fetch, feeds).size == 0
             with pytest.raises(tf.errors.InvalidArgumentError):
                 session.run(fetch, {**feeds, rows: np.ones((2, 3)), ids: [0, 0]})
-
-
-@pytest.mark.parametrize("width", [3, 20, 200])
-@pytest.mark.parametrize("adjoint", [False, True])
-def test_products_with_a_sparse_matrix_leave_no_rows_of_products(tf, width, adjoint):
-    """Rows of many columns are added where they belong; few columns are gathered and scattered."""
-    rng = np.random.RandomState(0)
-    indices, values = rng.randint(0, [70, 90], (500, 2)), rng.randn(500).astype("f")
-    dense = rng.randn(70 if adjoint else 90, width).astype("f")
-    matrix = np.zeros([70, 90], "f")
-    np.add.at(matrix, tuple(indices.T), values)
-    x = tf.placeholder(tf.float32, [None, width])
-    product = tf.sparse_tensor_dense_matmul(tf.SparseTensor(indices, values, [70, 90]), x, adjoint_a=adjoint)
-    with tf.Session(jit="always") as session:
-        found = session.run(product, {x: dense})
-        shown = str(session.explain(product, {x: dense}))
-    np.testing.assert_allclose(found, (matrix.T if adjoint else matrix) @ dense, atol=1e-4)
-    assert ("sparse_product" in shown) == (width > 3)
-
-
-@pytest.mark.parametrize("wrong", [(70, 0), (-1, 0), (0, 90), (0, -1)])
-def test_an_index_outside_of_a_sparse_matrix(tf, wrong):
-    indices = tf.placeholder(tf.int64, [None, 2])
-    product = tf.sparse_tensor_dense_matmul(tf.SparseTensor(indices, tf.ones([2]), [70, 90]), tf.ones([90, 20]))
-    with tf.Session(jit="always") as session, pytest.raises(tf.errors.InvalidArgumentError, match="out of bounds"):
-        session.run(product, {indices: [(1, 1), wrong]})

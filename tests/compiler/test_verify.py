@@ -27,7 +27,6 @@ WRONG = {
     "gather": ([(2, 3), (4,)], {"axis": 0}, [(4, 3)]),
     "scatter": ([(4,), (5, 3)], {"op": "add", "drops": False}, [(2, 3)]),
     "matmul": ([(2, 3), (4, 5)], {"ta": False, "tb": False}, [(2, 5)]),
-    "sparse_product": ([(5,), (5,), (4,), (3, 2)], {}, [(6, 2)]),
     "cholesky": ([(3, 3)], {}, [(2, 2)]),
     "triangular_solve": ([(3, 3), (3, 2)], {"lower": True, "adjoint": False}, [(3, 3)]),
     "scan": ([(2, 3)], {"op": "add", "axis": 0, "exclusive": False, "reverse": False}, [(3, 2)]),

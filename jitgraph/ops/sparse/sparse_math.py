@@ -151,11 +151,6 @@ def _product_shape(c: Any) -> Any:
     return (outer, columns)
 
 
-def _few(columns: Any) -> bool:
-    """Whether a matrix has so few columns that gathering and scattering their rows costs less than looking for them twice."""
-    return isinstance(columns, int) and columns <= 4
-
-
 def _lower_product(b: Any, indices: Any, values: Any, shape: Any, dense: Any, adjoint_a: bool, adjoint_b: bool) -> Any:
     if shape.constant is None or indices.shape[0] is None:
         return NotImplemented
@@ -166,8 +161,6 @@ def _lower_product(b: Any, indices: Any, values: Any, shape: Any, dense: Any, ad
         rows, columns, values = columns, rows, conj_of(values)
     if adjoint_b:
         dense = conj_of(b.transpose(dense, [1, 0]))
-    if not b.on_device and values.dtype.name in ("float32", "float64", "int32") and not _few(dense.shape[1]):
-        return b.sparse_product(outer, rows, columns, values, dense)
     parts = b.reshape(values, (count, 1)) * b.gather(dense, columns, 0)
     return b.scatter("add", (outer, dense.shape[1]), rows, parts)
 
