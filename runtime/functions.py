@@ -243,8 +243,7 @@ class LoopCaller(Caller):
                 waiting, ahead = ahead.run(values, plan, numbers, condition)
                 if not waiting:
                     break
-            feeds = waiting.pop(0) if waiting else before(values)
-            feeds += [values[k] for k in numbers]
+            feeds = [*map(contiguous, waiting.pop(0) if waiting else before(values)), *(contiguous(values[k]) for k in numbers)]
             found = () if trivial else run_plan(plan, feeds, compiled)
             new = [values[d] if r is None else found[r] for r, d in sources]
             if self.counted:

@@ -50,7 +50,7 @@ def parts(count: int, each: int, held: int, most: int) -> Iterator[slice]:
 def joined(arrays: Column, axis: int) -> np.ndarray:
     """The arrays one behind the other along an axis; where they lie so in memory already, that memory."""
     if isinstance(arrays, np.ndarray) and axis == 0:
-        return arrays.reshape(-1, *arrays.shape[2:])
+        return np.ascontiguousarray(arrays.reshape(-1, *arrays.shape[2:]))      # of reversed rows it may be no copy
     first = arrays[0]
     if any(isinstance(a, Elsewhere) for a in arrays):
         return first if len(arrays) == 1 else np.concatenate(arrays, axis)

@@ -192,8 +192,8 @@ ZERO = Zero()
 
 
 def copied(array: Any) -> Any:
-    """The array in memory of its own, where it lies: on the host or on a device."""
-    return np.array(array) if isinstance(array, (np.ndarray, np.generic)) else array.copy()
+    """The array in memory of its own, where it lies: on the host or on a device; there its rows lie one behind the other."""
+    return np.array(array, order="C") if isinstance(array, (np.ndarray, np.generic)) else array.copy()
 
 
 def added(a: Any, b: Any) -> Any:

@@ -4,7 +4,7 @@ import threading
 import numpy as np
 import pytest
 
-from jitgraph.runtime import iterations
+from jitgraph.runtime import functions, iterations
 
 RNG = np.random.RandomState(0)
 
@@ -261,3 +261,44 @@ def test_an_interrupt_ends_one_native_call(tf, calls, interrupt):
     with tf.Session(jit="always") as session:
         interrupt(lambda: session.run(y))
     assert calls
+
+
+def test_bodies_are_given_elements_as_kernels_read_them(tf, monkeypatch):
+    """Rows of a transposed tensor lie apart in memory; kernels count on rows that lie one behind the other."""
+    given: list = []
+    run = functions.run_plan
+
+    def watched(plan, feeds, compiled):
+        given.extend(feeds)
+        return run(plan, feeds, compiled)
+
+    monkeypatch.setattr(functions, "run_plan", watched)
+    square = np.arange(45, dtype=np.float32).reshape(3, 5, 3)
+    y = tf.placeholder(tf.float32, [3, 5, 3])
+    rows = tf.TensorArray(tf.float32, 5).unstack(tf.transpose(y, [1, 0, 2]))
+    _, total = tf.while_loop(lambda k, _: k < 5, lambda k, t: (k + 1, tf.transpose(t * 2 + rows.read(k))), [0, tf.zeros([3, 3])])
+    wanted = np.zeros([3, 3])
+    for k in range(5):
+        wanted = (wanted * 2 + square[:, k]).T
+    with tf.Session(jit="off") as session:
+        np.testing.assert_array_equal(session.run(total, {y: square}), wanted)
+    assert [a for a in given if a.ndim == 2] and all(a.flags.c_contiguous for a in given)
+
+
+@pytest.mark.slow
+def test_weights_of_two_bidirectional_layers_with_dropout_receive_what_the_reference_says(tf):
+    """The second layer's input is a transposed concatenation, and dropout keeps its gradient's loop from being native."""
+    tf.set_random_seed(3)
+    outputs = x = tf.placeholder(tf.float32, [None, 20, 256])
+    for layer in range(2):
+        with tf.variable_scope(f"layer_{layer}"):
+            cells = [tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.BasicLSTMCell(256), output_keep_prob=0.5) for _ in range(2)]
+            outputs = tf.concat(tf.nn.bidirectional_dynamic_rnn(*cells, outputs, dtype=tf.float32)[0], 2)
+    gradients = tf.gradients(tf.reduce_sum(tf.square(outputs)), tf.trainable_variables())
+    given, found = np.random.RandomState(0).randn(16, 20, 256), []
+    for jit in ("off", "always"):
+        with tf.Session(jit=jit) as session:
+            session.run(tf.global_variables_initializer())
+            found.append(session.run(gradients, {x: given}))
+    for a, b in zip(*found):
+        np.testing.assert_allclose(b, a, rtol=0, atol=1e-5 * np.abs(a).max())
