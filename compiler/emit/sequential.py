@@ -67,15 +67,15 @@ def emit_scatter(node: Node) -> Kernel:
         picking += [f"stop = select(outside(at, source) == 0, {stop}, lo)", "at = inside(at, source)"]
     look_up = "\n".join(" " * 12 + line for line in picking or [f"stop = {stop}"])
     kernel = bare_kernel(node, name, node.inputs, [node.out])
-    kernel.sizes = [rows, count, width, updates.shape[0] if updates.rank else 1]
+    kernel.sizes = [rows, count, width, *[updates.shape[0]] * node.attrs["picks"]]
     kernel.items, kernel.cost = parts * ((width + columns - 1) // columns), (0.3, (rows + count) * BLOCK)
     if narrow:
         kernel.name = f"{name}_{narrow}"
         kernel.source = _narrow_scatter(kernel.name, narrow, wrong, start(code), f"{code}({combined})")
         return kernel
-    params = ", ".join(param.name for param in kernel.params)
+    params, source = ", ".join(param.name for param in kernel.params), "\n    source = sizes[3]" * node.attrs["picks"]
     kernel.source = f"""def {name}({params}, sizes, begin, end):
-    rows, count, width, source = sizes[0], sizes[1], sizes[2], sizes[3]
+    rows, count, width = sizes[0], sizes[1], sizes[2]{source}
     err = 0
     for q in range(begin, end):
         part = q % {parts}

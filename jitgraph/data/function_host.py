@@ -190,7 +190,7 @@ class InterleavedAhead(Interleaved):
         take, call = self.source.iterate(run.at("interleave")), self.function.start(run)
         current: list[Take | None] = [None] * self.cycle
         place = count = 0
-        ended = False
+        begun = ended = False
 
         def filled(place: int) -> bool:
             nonlocal ended
@@ -212,9 +212,9 @@ class InterleavedAhead(Interleaved):
                 place, count = (at + 1) % self.cycle, 0
 
         def interleaved() -> Element:
-            nonlocal place, count
+            nonlocal place, count, begun
             if not begun:
-                begun.append(True)
+                begun = True
                 for one in range(self.cycle):
                     if not filled(one):
                         break
@@ -239,7 +239,6 @@ class InterleavedAhead(Interleaved):
                 else:
                     raise StopIteration
 
-        begun: list[bool] = []
         return interleaved
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.profiler.profiling import (
-    DOC,
     LEAST,
     ROOT,
     SELECTED,
     TITLES,
     Node,
     find,
+    heading,
     is_accounted,
+    is_named,
     matches,
     number_text,
     ordered,
@@ -94,19 +95,15 @@ def _shown(types: list[_Type], options: dict) -> list[_Type]:
     for depth, one in enumerate(types[first:]):
         if matches(one.name, options.get("trim_name_regexes", [])) or depth > options.get("max_depth", 10):
             break
-        if (all(one.total[key] >= options.get(name, 0) for key, name in LEAST.items())
-                and matches(one.name, options.get("show_name_regexes", []))
-                and not matches(one.name, options.get("hide_name_regexes", []))):
+        if all(one.total[key] >= options.get(name, 0) for key, name in LEAST.items()) and is_named(one, options):
             found.append(one)
     return found
 
 
 def _report(shown: list[_Type], whole: _Type, options: dict) -> str:
     selected = [name for name in TITLES if name in options.get("select", [])]
-    header = " | ".join(["node name", *(TITLES[name] for name in selected)])
-    docs = "\n".join([_ABOUT, *sorted(DOC[name] for name in selected)])
     lines = "".join(f"{one.name:<25}{', '.join(_column(one, whole, name) for name in selected)}\n" for one in shown)
-    return f"\nDoc:\n{docs}\n\nProfile:\n{header}\n{lines}"
+    return heading(options, _ABOUT) + lines
 
 
 def _column(one: _Type, whole: _Type, name: str) -> str:

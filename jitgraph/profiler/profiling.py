@@ -191,13 +191,17 @@ def _show(nodes: list[Node], options: dict, depth: int, indent: int, lines: list
     return found
 
 
+def is_named(node: Node, options: dict) -> bool:
+    """Whether a node is among those that are to be shown by their names."""
+    return matches(node.name, options.get("show_name_regexes", [])) and not matches(node.name, options.get("hide_name_regexes", []))
+
+
 def _is_shown(node: Node, options: dict, depth: int) -> bool:
     if node.name == ROOT:
         return True
     if depth > options.get("max_depth", 10) or any(node.own[key] < options.get(name, 0) for key, name in LEAST.items()):
         return False
-    return matches(node.name, options.get("show_name_regexes", [])) and not matches(node.name,
-                                                                                   options.get("hide_name_regexes", []))
+    return is_named(node, options)
 
 
 def number_text(value: int) -> str:
@@ -256,11 +260,12 @@ def _options_text(options: dict) -> str:
     return "".join(f"-{name:<27}{value}\n" for name, value in rows.items())
 
 
-def _report(options: dict, about: str, lines: list[str]) -> str:
-    selected = [name for name in options.get("select", []) if name in SELECTED]
-    header = " | ".join(["node name", *(title for name, title in TITLES.items() if name in selected)])
-    docs = "\n".join([about, *(DOC[name] for name in sorted(selected, key=lambda name: DOC[name]))])
-    return f"\nDoc:\n{docs}\n\nProfile:\n{header}\n" + "\n".join(lines) + "\n"
+def heading(options: dict, about: str) -> str:
+    """What stands above the lines of a report, of which `about` tells what they are."""
+    selected = [name for name in TITLES if name in options.get("select", [])]
+    header = " | ".join(["node name", *(TITLES[name] for name in selected)])
+    docs = "\n".join([about, *sorted(DOC[name] for name in selected)])
+    return f"\nDoc:\n{docs}\n\nProfile:\n{header}\n"
 
 
 def write(text: str, options: dict) -> None:
@@ -291,7 +296,7 @@ def _by_scope(root: Node, options: dict) -> Any:
     _account([root], options)
     shown = _show([root], options, 1, 0, lines)
     about = ("scope: The nodes in the model graph are organized by their names, which is hierarchical like filesystem.")
-    write(_report(options, about, lines), options)
+    write(heading(options, about) + "\n".join(lines) + "\n", options)
     return proto_of(shown[0])
 
 
