@@ -29,6 +29,7 @@ class Elsewhere:
     """An array that does not lie in the host's memory, as those of devices: it has `shape`, `dtype`, `ndim`, `nbytes`, `copy()` and
     rows as NumPy's have, and gives its value to whoever asks ``numpy.asarray`` for it, who waits for it then."""
 
+    address: int            # in that memory
     base: Any = None        # whose memory it is a part of, as NumPy says it
 
 

@@ -28,6 +28,7 @@ class ProductPlan:
 
     def add(self, total: np.ndarray, sides: list[Column]) -> np.ndarray:
         """`total` and the products of pairs, one of each side, in new memory."""
+        sides = [side[::-1] for side in sides] if lie_backwards(sides) else sides
         factors = [joined(side, axis) for side, axis in zip(sides, self.axes)]
         return self.plan.run([total if isinstance(total, Elsewhere) else np.ascontiguousarray(total), *factors])[0]
 
@@ -45,6 +46,12 @@ def parts(count: int, each: int, held: int, most: int) -> Iterator[slice]:
         end = min(count, done + max(1, -(-(most - held) // max(each, 1))))
         yield slice(done, end)
         done, held = end, 0
+
+
+def lie_backwards(columns: Sequence[Column]) -> bool:
+    """Whether the entries of columns lie on a device, the last before the first: in the opposite order one copy joins a column."""
+    return all(len(column) > 1 and isinstance(column[0], Elsewhere) and column[0].address > column[-1].address
+               for column in columns)
 
 
 def joined(arrays: Column, axis: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from jitgraph.tensor_arrays.host_values import Column, boxed, element
 from jitgraph.tensor_arrays.tensor_array_values import Zero, elements_of, span, with_gradients
 
 from .memory import Elsewhere
-from .product_sums import flat, joined, parts
+from .product_sums import flat, joined, lie_backwards, parts
 
 if TYPE_CHECKING:
     from .state import State
@@ -25,25 +25,27 @@ class RowsPlan:
     def __init__(self, program: EarlyTerms | LateRows, matrices: Sequence[Fixed], state: State) -> None:
         self.fixed, self.state = matrices, state
         self.plan = state.make_plan(program.graph, [program.product], [], program.given, state, state.jit)
+        self.plan.resident = state.machine is not None
 
-    def matrices(self, values: Sequence[Any]) -> list[np.ndarray]:
-        """The matrices, for a loop with these variables."""
-        found = [values[m.number] if isinstance(m, FixedInput) else self.state.read(m.variable) for m in self.fixed]
+    def matrices(self, values: Sequence[Any]) -> list[Any]:
+        """The matrices, for a loop with these variables, where they lie."""
+        found = [values[m.number] if isinstance(m, FixedInput) else self.state.there(m.variable) for m in self.fixed]
         return [m if isinstance(m, Elsewhere) else np.asarray(m, order="C") for m in found]
 
-    def multiply(self, sides: Sequence[Column], matrices: list[np.ndarray]) -> Column:
+    def multiply(self, sides: Sequence[Column], matrices: list[Any]) -> Column:
         """The products, one for each element of the sides, whose arrays have as many rows as those at the same place."""
         product = self.plan.run([*(joined(side, 0) for side in sides), *matrices])[0]
         counts = [len(rows) for rows in sides[0]]
-        if len(set(counts)) == 1:
+        if len(set(counts)) == 1 and not isinstance(product, Elsewhere):
             return product.reshape(len(counts), counts[0], product.shape[1])
-        return np.split(product, np.cumsum(counts)[:-1])
+        ends = np.cumsum(counts)
+        return [product[end - count:end,] for end, count in zip(ends, counts)]
 
 
 class EarlyRows:
     """The early terms of one loop's products, for some elements at a time."""
 
-    def __init__(self, plan: RowsPlan, matrices: list[np.ndarray]) -> None:
+    def __init__(self, plan: RowsPlan, matrices: list[Any]) -> None:
         self.plan, self.given = plan, matrices
         self.begin, self.rows = 0, []               # type: int, Column
 
@@ -85,7 +87,7 @@ def _around(elements: Any, index: int, value: np.ndarray) -> tuple[int, Column]:
 class LateElements:
     """A TensorArray's gradient while the loop runs: what it has already, and rows from which more is to be made."""
 
-    def __init__(self, plan: RowsPlan, matrices: list[np.ndarray], total: Any) -> None:
+    def __init__(self, plan: RowsPlan, matrices: list[Any], total: Any) -> None:
         self.plan, self.given, self.total = plan, matrices, elements_of(total)
         self.size = self.rows = 0
         self.waiting: list[tuple[Sequence[int], list[Column]]] = []     # (numbers of the elements, a column of rows per leaf)
@@ -107,7 +109,10 @@ class LateElements:
     def value(self) -> np.ndarray:
         """The gradient, with everything added."""
         if self.waiting:
-            found = self.plan.multiply([flat(columns) for columns in zip(*(leaves for _, leaves in self.waiting))], self.given)
-            self.total = with_gradients(self.total, [k for indices, _ in self.waiting for k in indices], found, self.size)
+            numbers = [k for indices, _ in self.waiting for k in indices]
+            sides = [flat(columns) for columns in zip(*(leaves for _, leaves in self.waiting))]
+            if lie_backwards(sides):
+                numbers, sides = numbers[::-1], [side[::-1] for side in sides]
+            self.total = with_gradients(self.total, numbers, self.plan.multiply(sides, self.given), self.size)
             self.waiting, self.rows = [], 0
         return boxed(self.total)

@@ -111,12 +111,19 @@ class State:
 
     def read(self, op: Operation) -> np.ndarray:
         """The variable's present value (its buffer).  Raises FailedPreconditionError if it was never written."""
+        found = self._written(op).value()
+        assert found is not None
+        return found
+
+    def there(self, op: Operation) -> Any:
+        """The same on a device, where one has it: nothing is copied to the host."""
+        return self._written(op).there()
+
+    def _written(self, op: Operation) -> Variable:
         variable = self.variable(op)
         if not variable.initialized:
             raise uninitialized(op)
-        found = variable.value()
-        assert found is not None
-        return found
+        return variable
 
     def assign(self, op: Operation, value: Any) -> np.ndarray:
         """Sets a variable; returns its buffer."""

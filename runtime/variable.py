@@ -1,6 +1,8 @@
 """A variable's buffer in the memory of the host."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -23,6 +25,10 @@ class Variable:
     def value(self) -> np.ndarray | None:
         """The buffer, with the present value in it."""
         return self.array
+
+    def there(self) -> Any:
+        """The present value in its buffer where one has it, the host's or a device's."""
+        return self.value()
 
     def written(self) -> None:
         """Says that the present value is in the buffer now, and may be another one than before."""

@@ -55,11 +55,11 @@ class Matmul(Kind):
         return found
 
     def joined(self, node: Node, after: Kernel, target: Target, options: Options) -> Kernel | None:
-        """What the library cannot do after a product is a kernel of its own, where the product is large."""
+        """What the library cannot do after a product is a kernel of its own, where the product has terms enough."""
         found = super().joined(node, after, target, options)
         if found is not None and options.uses("library_products"):
             found.library = cuda_library.product(node, found, after, options)
-            if found.library is None and sizes.hint_of(self.operations(node)) >= target.tuning.library_worth:
+            if found.library is None and sizes.hint_of(self.terms(node)) >= target.tuning.library_terms:
                 return None
         return found
 
@@ -67,7 +67,10 @@ class Matmul(Kind):
         return matrix_view(node.inputs[index]) is not None
 
     def operations(self, node: Node) -> Dim:
-        return 2 * sizes.product(node.out.shape) * node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
+        return 2 * sizes.product(node.out.shape) * self.terms(node)
+
+    def terms(self, node: Node) -> Dim:
+        return node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
 
     def violation(self, node: Node) -> str | None:
         x, y = node.inputs

@@ -19,8 +19,8 @@ from jitgraph.compiler.targets import HOST
 from jitgraph.runtime.iterations import LEAST, LONGEST, TABLES, Condition
 
 from .array import DeviceArray, bring, put
+from .places import MOVE
 from .rounds import Rounds
-from .stretches import ALIGNMENT
 
 if TYPE_CHECKING:
     from jitgraph.runtime.binding import Binding
@@ -125,7 +125,7 @@ class Table:
         self.binding, self.d, self.outputs, self.taken, self.counted = binding, d, outputs, taken, counted
         self.states, self.results, self.read = states, results, read
         self.nbytes = {k: binding.numbers[binding.compiled.slot_bytes[k]] for k in outputs}
-        self.apart = {k: -(-n // ALIGNMENT) * ALIGNMENT for k, n in self.nbytes.items()}       # as far as the memory of frames
+        self.apart = {k: -(-n // MOVE) * MOVE for k, n in self.nbytes.items()}      # no further: rows are then joined by one copy
         left = sum(self.apart[k] for k, kept in outputs.items() if kept)
         self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from jitgraph.compiler.place import DeviceStep
 
-from .products import Addresses, Prepared
-from .stretches import ALIGNMENT, WORD, Part, Schedule
+from .products import ALIGNMENT, Addresses, Prepared
+from .stretches import WORD, Part, Schedule
 
 if TYPE_CHECKING:
     from jitgraph.runtime.binding import Binding

@@ -16,7 +16,7 @@ from . import cublaslt
 from .cublaslt import Attribute, Heuristic, Layout, Preference
 from .driver import Stream
 
-ALIGNMENT = 64          # bytes at a multiple of which every buffer of a frame begins
+ALIGNMENT = 16          # bytes at a multiple of which every buffer begins: the library gains nothing by more
 WORKSPACE = 32 << 20    # bytes that a product may have to work in: what cuBLAS takes on a GPU of Hopper's kind
 TYPES = {"f32": 0, "f64": 1, "f16": 2, "fb16": 14}      # cudaDataType_t
 WIDTH = {"f32": 4, "f64": 8, "f16": 2, "fb16": 2}

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from jitgraph.compiler.targets import HOST
 from jitgraph.runtime.variable import Variable
 
+from .array import DeviceArray
 from .device import Block, Device
 from .machine import Machine
 
@@ -37,6 +39,12 @@ class DeviceVariable(Variable):
                     device.synchronize()
                     self.valid.add(HOST)
         return self.array
+
+    def there(self) -> Any:
+        block = self.block()
+        if block is None or self.array is None:
+            return self.value()
+        return DeviceArray(block, self.array.shape, self.array.dtype)
 
     def written(self) -> None:
         with self.machine.lock:

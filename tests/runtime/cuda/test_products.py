@@ -164,7 +164,7 @@ def test_descriptors_hold_what_they_are_told(fake, kind, factor, compute):
     made = products.described(lib, p, 1 << 20)
     ask = made.operation.get
     assert (ask(Attribute.TRANSA, ctypes.c_int32), ask(Attribute.TRANSB, ctypes.c_int32)) == (0, 1)
-    assert ask(Attribute.EPILOGUE, ctypes.c_uint32) == 6 and ask(Attribute.BIAS_POINTER, ctypes.c_uint64) == (1 << 20) + 64
+    assert ask(Attribute.EPILOGUE, ctypes.c_uint32) == 6 and ask(Attribute.BIAS_POINTER, ctypes.c_uint64) == (1 << 20) + 16
     assert ask(Attribute.POINTER_MODE, ctypes.c_int32) == 0
     for layout, sides, step, apart in ((made.first, (7, 5), 7, 35), (made.second, (3, 5), 9, 15), (made.result, (7, 3), 7, 21)):
         assert (layout.get(Layout.ROWS, ctypes.c_uint64), layout.get(Layout.COLS, ctypes.c_uint64)) == sides
@@ -173,7 +173,7 @@ def test_descriptors_hold_what_they_are_told(fake, kind, factor, compute):
         assert layout.get(Layout.TYPE, ctypes.c_uint32) == products.TYPES[factor] and layout.get(Layout.ORDER, ctypes.c_int32) == 0
     wide = products.WIDTH[factor]
     assert made.wanted.get(Preference.MIN_ALIGNMENT_B_BYTES, ctypes.c_uint32) == 2 * wide
-    assert made.wanted.get(Preference.MIN_ALIGNMENT_A_BYTES, ctypes.c_uint32) == 64
+    assert made.wanted.get(Preference.MIN_ALIGNMENT_A_BYTES, ctypes.c_uint32) == 16
     assert made.wanted.get(Preference.MAX_WORKSPACE_BYTES, ctypes.c_uint64) == products.WORKSPACE
 
 
