@@ -66,6 +66,8 @@ def _settle_torch(peer: str) -> Callable[[], None]:
     if not torch.cuda.is_available():
         return lambda: None
     torch.set_default_device("cuda")
+    made = torch.from_numpy
+    torch.from_numpy = lambda array: made(array).cuda()         # a default device is not asked for it
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = peer == "torch-tf32"
     if peer == "torch-overhead":
         torch.compile = functools.partial(torch.compile, mode="reduce-overhead")

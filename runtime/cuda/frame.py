@@ -64,6 +64,9 @@ class DeviceFrame(Frame):
         self.lain: dict[tuple[int, int], Any] = {}      # (slot, device) -> the fed DeviceArray that was copied there last, weakly
         self.rounds: Rounds | None = None           # of a loop's body, many iterations of which were asked for in a row
         self.pending = False            # whether something may be under way that a run has not waited for
+        # of a stretch that ran and moved nothing: `machine.moves`, and the addresses of its variables, which are those of the next
+        # run, too, as long as nothing else moves
+        self.lay: dict[Stretch, tuple[int, dict[tuple[int, int], int]]] = {}
         with self.machine.lock:
             super().__init__(binding)
             self.places = Places(binding, self.schedule, self.devices, self.arrays)
@@ -200,14 +203,21 @@ class DeviceFrame(Frame):
         with self.variables_lock, self.machine.lock:
             if self.variables and self.generation != self.binding.state.generation:
                 self._find_variables()
-            addresses = {(slot, d): self.of_slot[slot].on(self.devices[d]) for slot, d in stretch.variables}
+                self.lay.clear()
+            moves = self.machine.moves
+            then, addresses = self.lay.get(stretch, (-1, {}))
+            same = then == moves
+            if not same:
+                addresses = {(slot, d): self.of_slot[slot].on(self.devices[d]) for slot, d in stretch.variables}
             for slot, d in stretch.uploads:
                 if not self._lies_there(slot, d):
                     with self._copied(trace, slot, "DtoD" if isinstance(self.arrays[slot], Elsewhere) else "HtoD", d):
                         bring(self.arrays[slot], self.devices[d], self.places.place_of[slot, d])
             self.pending = True
             for ready in parts:
-                self._part(stretch, ready, addresses, trace)
+                self._part(stretch, ready, addresses, same, trace)
+            if not same and moves == self.machine.moves:
+                self.lay[stretch] = moves, addresses
             for slot, d in stretch.downloads:
                 with self._copied(trace, slot, "DtoH", d):
                     self.devices[d].download(self.arrays[slot], self.places.place_of[slot, d])
@@ -227,12 +237,14 @@ class DeviceFrame(Frame):
             self.lain.pop(key, None)
         return not self.schedule.nbytes[slot]
 
-    def _part(self, stretch: Stretch, ready: Ready, addresses: dict[tuple[int, int], int], trace: Any) -> None:
+    def _part(self, stretch: Stretch, ready: Ready, addresses: dict[tuple[int, int], int], same: bool, trace: Any) -> None:
+        """Runs a part; `same`: nothing has moved since it ran last."""
         part, driver = ready.part, self.machine.driver
-        here = tuple(addresses.values())
-        if ready.addresses != here:         # at first, and where a variable has moved
-            ready.graph, ready.addresses = None, here
-            self.places.fill_tables(part, addresses)
+        if not same:
+            here = tuple(addresses.values())
+            if ready.addresses != here:         # at first, and where a variable has moved
+                ready.graph, ready.addresses = None, here
+                self.places.fill_tables(part, addresses)
         first, others = self.devices[part.devices[0]], [self.devices[d] for d in part.devices[1:]]
         for other in others:
             self.machine.order(other, first)
@@ -245,7 +257,7 @@ class DeviceFrame(Frame):
         for other in others:
             self.machine.order(first, other)
         ready.runs += 1
-        for slot, devices in part.changes.items():
+        for slot, devices in () if same else part.changes.items():
             self.of_slot[slot].changed(self.devices[d].ordinal for d in devices)
         if part.may_fail:
             self._check(part)
@@ -263,7 +275,7 @@ class DeviceFrame(Frame):
                 with self._copied(trace, None, "HtoD", d, schedule.fed):
                     device.upload(box, self.box[:schedule.fed])
             if part.may_fail:
-                begin, end = self.places.words(d)
+                begin, end = self.places.words_of[d]
                 driver.fill(box + begin, 0, end - begin, device.stream)
         for step in part.steps:
             if isinstance(step, DeviceStep):
@@ -310,6 +322,8 @@ class DeviceFrame(Frame):
         """Waits for a part, and raises KernelFailure for the first kernel of it whose check failed."""
         self._settle()
         self.pending = True
+        if not any(self.box[slice(*self.places.words_of[d])].any() for d in part.devices):
+            return
         for step in part.steps:
             if isinstance(step, DeviceStep):
                 at = self.schedule.words[step]

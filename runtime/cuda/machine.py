@@ -22,6 +22,7 @@ class Machine:
     def __init__(self, driver: Driver) -> None:
         self.driver, self.lock = driver, threading.RLock()
         self.devices = [Device(driver, ordinal, properties, self.lock) for ordinal, properties in enumerate(driver.devices())]
+        self.moves = 0          # how often a memory got a variable's present value, or lost it
         self._idle: dict[int, list[np.ndarray]] = {}            # pinned memory by bytes
         self.returns, self.dead = Returns(), Returns()          # pinned memory, and graphs, that nobody has any more
 

@@ -33,6 +33,7 @@ class Places:
         self.blocks_of: dict[int, list[Any]] = {}
         self.place_of: dict[tuple[int, int], int] = {}          # (slot, device) -> address, but for variables
         self.box_of: dict[int, int] = {}
+        self.words_of = {d: self._words(d) for d in schedule.devices}   # where error words of its kernels lie in the letter box
         self.launches: dict[DeviceStep, tuple[Function, int, int]] = {}
         self.products: dict[DeviceStep, Prepared] = {}          # of steps that the library does
         for d in schedule.devices:
@@ -75,8 +76,7 @@ class Places:
         if wanted:
             blocks.append(self.devices[d].take(wanted))
 
-    def words(self, d: int) -> tuple[int, int]:
-        """Where the error words of a device's kernels lie in the letter box."""
+    def _words(self, d: int) -> tuple[int, int]:
         words = [at for step, at in self.schedule.words.items() if step.device == d]
         return (min(words), max(words) + WORD) if words else (0, 0)
 

@@ -18,7 +18,8 @@ class DeviceVariable(Variable):
     """A variable with a buffer on the host and, from its first use there on, on devices.
 
     `valid` are the memories that have its present value: HOST, and ordinals of devices.  A run on a device changes it there; the
-    host gets it when somebody asks for `value`, and devices when they need it after the host has `written`.
+    host gets it when somebody asks for `value`, and devices when they need it after the host has `written`.  Whatever changes
+    `valid` or the blocks is counted in `machine.moves`.
     """
 
     __slots__ = ("machine", "blocks", "valid")
@@ -38,6 +39,7 @@ class DeviceVariable(Variable):
                     device.download(self.array, self.blocks[device.ordinal].address)
                     device.synchronize()
                     self.valid.add(HOST)
+                    self.machine.moves += 1
         return self.array
 
     def there(self) -> Any:
@@ -49,6 +51,7 @@ class DeviceVariable(Variable):
     def written(self) -> None:
         with self.machine.lock:
             self.valid = {HOST}
+            self.machine.moves += 1
             if self.array is not None:
                 self.blocks = {k: block for k, block in self.blocks.items() if block.nbytes >= self.array.nbytes}
 
@@ -70,6 +73,7 @@ class DeviceVariable(Variable):
                                             array.nbytes, device.stream)
                 self.machine.order(device, source)          # which must not change it before it is copied
             self.valid.add(ordinal)
+            self.machine.moves += 1
         return self.blocks[ordinal].address
 
     def block(self) -> Block | None:
@@ -78,7 +82,10 @@ class DeviceVariable(Variable):
 
     def changed(self, ordinals: Iterable[int]) -> None:
         """Says that work was asked for after which these devices, and no other memory, have its present value."""
-        self.valid = set(ordinals)
+        valid = set(ordinals)
+        if valid != self.valid:
+            self.valid = valid
+            self.machine.moves += 1
 
     def _source(self) -> Device:
         return self.machine.devices[max(self.valid)]
