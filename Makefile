@@ -83,7 +83,7 @@ gpu:
 	$(MAKE) EXTRAS=test,cuda,cublas $(VENV)/installed-test,cuda,cublas
 	@JITGRAPH_TARGET=cuda $(BIN)/jitgraph doctor || { echo 'make gpu needs a GPU that serves: mend what is BROKEN above' >&2; exit 1; }
 	$(BIN)/python -m pytest -m gpu tests/runtime/cuda
-	JITGRAPH_TARGET=cuda $(BIN)/python -m pytest tests/conformance
+	JITGRAPH_TARGET=cuda $(BIN)/python -m pytest tests/conformance -n auto --maxprocesses=8
 	$(BIN)/jitgraph bench --device gpu --markdown build/gpu.md --json build/gpu.json
 
 bench: $(VENV)/installed
