@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .variable import DeviceVariable
 
 NOTHING: contextlib.nullcontext[None] = contextlib.nullcontext()
+MAILED = 1 << 20        # bytes up to which a feed goes by pinned memory; of larger ones the driver copies a part while it sends one
 
 
 class Ready:
@@ -88,9 +89,9 @@ class DeviceFrame(Frame):
     def _feeds_and_outputs(self) -> None:
         compiled, schedule = self.binding.compiled, self.schedule
         dtypes = {k: dtype for _, k, dtype, _ in compiled.feeds} | dict(compiled.outputs)
-        small = {k for k in dtypes if schedule.nbytes[k] <= SMALL and k not in schedule.staying}
-        feeds = [(number, k) for number, k, _, native in compiled.feeds if native and k in small and not self.resident]
-        outputs = [k for k, _ in compiled.outputs if k in small]
+        fits = lambda k, nbytes: schedule.nbytes[k] <= nbytes and k not in schedule.staying
+        feeds = [(number, k) for number, k, _, native in compiled.feeds if native and fits(k, MAILED) and not self.resident]
+        outputs = [k for k, _ in compiled.outputs if fits(k, SMALL)]
         if not hasattr(schedule, "at"):
             schedule.letters([k for _, k in feeds], outputs)
         self.pinned = self.machine.pinned(schedule.size)

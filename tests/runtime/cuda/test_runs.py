@@ -210,11 +210,11 @@ def test_memory_comes_back_with_the_session(tf, driver):
 
 def test_too_little_memory_is_told_with_the_bytes(tf, monkeypatch):
     use(monkeypatch, Counted(memory=1 << 16))
-    x = tf.placeholder(tf.float32, [200, 200])
+    x = tf.placeholder(tf.float32, [600, 600])
     y = tf.exp(x) * 2.0
     with tf.Session(jit="always") as session, pytest.raises(tf.errors.ResourceExhaustedError,
-                                                           match=r"OOM when allocating 320000 bytes on /device:GPU:0"):
-        session.run(tf.reduce_sum(tf.nn.softmax(y)), {x: np.ones((200, 200))})
+                                                           match=r"OOM when allocating 2880000 bytes on /device:GPU:0"):
+        session.run(tf.reduce_sum(tf.nn.softmax(y)), {x: np.ones((600, 600))})
 
 
 def towers(tf, count, where):
