@@ -18,7 +18,7 @@ from .fake_memory import POISON, Memory
 
 VERSION = 91900
 WORKING = 256           # bytes that every convolution works in
-BAD_PARAM, NOT_SUPPORTED, NOT_FINALIZED = 2000, 3000, 2004
+NOT_INITIALIZED, BAD_PARAM, NOT_FINALIZED, NOT_SUPPORTED = 1001, 2000, 2004, 3000
 TYPES: dict[int, Any] = {0: np.float32, 1: np.float64, 2: np.float16, 9: ml_dtypes.bfloat16}
 OPERATIONS = {
     Kind.CONVOLUTION_FORWARD: (Attribute.FORWARD_X, Attribute.FORWARD_W, Attribute.FORWARD_Y, Attribute.FORWARD_CONV_DESC),
@@ -64,8 +64,8 @@ class FakeCudnn:
         return VERSION
 
     def cudnnGetErrorString(self, status: int) -> bytes:
-        return {BAD_PARAM: b"CUDNN_STATUS_BAD_PARAM", NOT_SUPPORTED: b"CUDNN_STATUS_NOT_SUPPORTED",
-                NOT_FINALIZED: b"CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED"}.get(status, b"unknown")
+        return {NOT_INITIALIZED: b"CUDNN_STATUS_NOT_INITIALIZED", BAD_PARAM: b"CUDNN_STATUS_BAD_PARAM",
+                NOT_FINALIZED: b"CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED", NOT_SUPPORTED: b"CUDNN_STATUS_NOT_SUPPORTED"}.get(status, b"unknown")
 
     def cudnnCreate(self, handle: Any) -> int:
         handle._obj.value = 1
@@ -100,7 +100,7 @@ class FakeCudnn:
     def cudnnBackendGetAttribute(self, handle: Any, attribute: int, kind: int, most: int, count: Any, array: Any) -> int:
         made = self._made.get(handle.value)
         if made is None or not made.finished:
-            return NOT_FINALIZED
+            return NOT_INITIALIZED
         if attribute in (Attribute.ENGINEHEUR_RESULTS, Attribute.ENGINECFG_ENGINE):
             engines = self._engines(made) if made.engine is None else [made.engine]
             count._obj.value = min(len(engines), most) if most else len(engines)
@@ -108,8 +108,9 @@ class FakeCudnn:
                 self._made[one].engine, self._made[one].finished = engine, True
             return 0
         values = self._values(made, attribute)
-        count._obj.value = min(len(values), most)
-        array[:count._obj.value] = values[:most]
+        count._obj.value = min(len(values), most) if most else len(values)
+        if most:
+            array[:count._obj.value] = values[:most]
         return 0
 
     def _values(self, made: _Descriptor, attribute: int) -> list[Any]:

@@ -7,6 +7,7 @@ from jitgraph.compiler import show as shown
 from jitgraph.compiler.place import DeviceStep
 
 LIBRARY = Options(libraries=frozenset(["library_products"]))
+WITHOUT = Options(libraries=LIBRARY.libraries, off=LIBRARY.libraries)
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def plan(program):
 @pytest.mark.parametrize("options, told", [
     (LIBRARY, "by cuBLASLt with bias"),
     (Options(), "by this kernel: cuBLASLt was not found (jitgraph doctor says where it is looked for)"),
-    (Options(libraries=LIBRARY.libraries, off=frozenset(["library_products"])), "by this kernel: library_products is switched off")])
+    (WITHOUT, "by this kernel: library_products is switched off")])
 def test_the_plan_says_who_makes_a_product(tf, kernels, options, told):
     kernels(tf.nn.bias_add(tf.matmul(fed(tf, 8, 16), fed(tf, 16, 12)), fed(tf, 12)), options)
     assert plan(kernels.program) == [told]
