@@ -80,7 +80,7 @@ cuda-simulator: $(VENV)/installed-$(EXTRAS)
 	    -m 'slow or not slow' --timeout=600
 
 gpu:
-	$(MAKE) EXTRAS=test,cuda,cublas $(VENV)/installed-test,cuda,cublas
+	$(MAKE) EXTRAS=test,cuda,cublas,cudnn $(VENV)/installed-test,cuda,cublas,cudnn
 	@JITGRAPH_TARGET=cuda $(BIN)/jitgraph doctor || { echo 'make gpu needs a GPU that serves: mend what is BROKEN above' >&2; exit 1; }
 	$(BIN)/python -m pytest -m gpu tests/runtime/cuda
 	JITGRAPH_TARGET=cuda $(BIN)/python -m pytest tests/conformance -n auto --maxprocesses=8

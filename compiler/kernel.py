@@ -84,6 +84,10 @@ class Region(NamedTuple):
     depth: int = 0
 
 
+LIBRARIES = {"library_products": "cuBLASLt", "library_convolutions": "cuDNN"}
+"""{optimisation: the library of a device that it needs}"""
+
+
 class LibraryProduct(NamedTuple):
     """A matrix product that a device's library can make in the place of a kernel's text:
 
@@ -107,11 +111,37 @@ class LibraryProduct(NamedTuple):
     relu: bool = False
     short: bool = False         # whether the factors may be rounded to TF32
 
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """The numbers of the kernel's parameters that the library gets, in its order."""
+        return 0, 1, self.c, self.bias, self.y
+
     def words(self) -> str:
-        """What it does after the product, for people."""
+        """Who makes it, with what follows the product, for people."""
         done = [*["scaled"] * (self.scaled or self.sign < 0), *["added up"] * (self.c >= 0), *["bias"] * (self.bias >= 0),
                 *["relu"] * self.relu]
-        return " with " + ", ".join(done) if done else ""
+        return "cuBLASLt" + (" with " + ", ".join(done) if done else "")
+
+
+class LibraryConvolution(NamedTuple):
+    """A convolution of images, or a gradient of one, that a device's library can make in the place of a kernel's text.
+
+    `what`: forward, input or filter, by that which it makes; `operands`: the numbers of the kernel's parameters that are images,
+    filter [out, kh, kw, in] and results, or the gradients of these.  `sizes` are, as in a Kernel: how many images, their rows,
+    columns and channels; the rows, columns and channels of results; rows and columns of the filter, and of zeros before images.
+    """
+
+    sizes: list[Any]
+    what: str
+    operands: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    element: str
+    short: bool = False         # whether factors may be rounded to TF32
+
+    def words(self) -> str:
+        """Who makes it, for people."""
+        return "cuDNN"
 
 
 @dataclass(eq=False)
@@ -133,7 +163,7 @@ class Kernel:
     sizes: list[Any] = field(default_factory=list)  # a slot: Dim, ("scalar", value, code or part), ("blas", code) or ("kernel", it)
     joins: tuple[Kernel, Kernel] | None = None      # the kernel that its text calls by its address, and what it does after that
     region: Region | None = None                    # of a kernel written by hand that can be called so
-    library: LibraryProduct | None = None           # the same by a library of the device, where that takes its sizes
+    library: LibraryProduct | LibraryConvolution | None = None  # the same by a library of the device, where that takes its sizes
     items: Dim = 1                                  # what threads share out; of a kernel written by hand for CUDA: blocks ...
     threads: int = 0                                # ... of so many threads
     cost: tuple[float, Dim] = (1.0, 1)              # rough nanoseconds of one step, and steps per item

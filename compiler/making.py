@@ -19,6 +19,8 @@ from .emit import winograd as winograd_kernels
 from .ir import Value, broadcast_shapes, same_shape
 from .kernel import CODES
 from .primitives.convolutions import WINOGRAD, WINOGRAD_FILTER, WINOGRAD_WEIGHTS
+from .primitives.elementwise import CAST
+from .primitives.library_convolutions import IMAGE_CONV, IMAGE_CONV_FILTER, IMAGE_CONV_INPUT
 from .primitives.memory import CONST
 from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
@@ -227,6 +229,52 @@ def few_pixels(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], stride
     return b.reshape(b.matmul(b.reshape(seen, (sizes.product(shape), terms)), b.reshape(w, (terms, out))), (*shape, out))
 
 
+# -- convolutions by a device's library --------------------------------------------------------------------------------
+
+def library_forward(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
+                    around: Around) -> Value | None:
+    """A large convolution on a device -> one that its library makes, by a copy of the filter with its columns first"""
+    y = (x.shape[0], *size, w.shape[3])
+    if not _is_librarys(b, x, w.shape, y):
+        return None
+    return b.node(IMAGE_CONV, [x, _columns_first(b, w, (3, 0, 1, 2))], [(y, x.dtype)], strides=strides, dilations=dilations,
+                  before=tuple(before for before, _ in around)).out
+
+
+def library_input(b: Builder, dy: Value, w: Value, size: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
+                  before: Sequence[sizes.Dim], around: Around) -> Value | None:
+    """Its gradient for the images -> the same by the library"""
+    if not _is_librarys(b, dy, w.shape, dy.shape):
+        return None
+    return b.node(IMAGE_CONV_INPUT, [dy, _columns_first(b, w, (2, 0, 1, 3))], [((dy.shape[0], *size, w.shape[3]), dy.dtype)],
+                  strides=strides, dilations=dilations, before=tuple(before)).out
+
+
+def library_filter(b: Builder, x: Value, dy: Value, shape: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
+                   around: Around) -> Value | None:
+    """Its gradient for the filter -> the same by the library, with its columns first"""
+    if not _is_librarys(b, x, shape, dy.shape):
+        return None
+    *taps, channels, out = shape
+    made = b.node(IMAGE_CONV_FILTER, [x, dy], [((out, *taps, channels), x.dtype)], strides=strides, dilations=dilations,
+                  before=tuple(before for before, _ in around))
+    return b.transpose(made.out, (1, 2, 3, 0))
+
+
+def _is_librarys(b: Builder, x: Value, taps: Sequence[sizes.Dim], results: Sequence[sizes.Dim]) -> bool:
+    """Whether a convolution is large enough that the library's is worth a launch more for what follows it.  `taps`: the filter's
+    shape, of which the order does not matter; the channels of results are among it, too."""
+    if not b.on_device or x.dtype.name not in ("float32", "float64", "float16", "bfloat16"):
+        return False
+    return 2 * sizes.count(results[:3]) * sizes.count(taps) >= b.tuning.library_worth
+
+
+def _columns_first(b: Builder, w: Value, order: Sequence[int]) -> Value:
+    """A copy of a filter in this order of its dimensions: one for a convolution and its gradient, since equal ones are one."""
+    turned = b.transpose(w, order)
+    return b.node(CAST, [turned], [(turned.shape, turned.dtype)]).out
+
+
 # -- convolutions by minimal filtering, see `winograd` -----------------------------------------------------------------
 
 def winograd_forward(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
@@ -311,6 +359,9 @@ RULES: list[tuple[str, str, Rule]] = [
     ("thin_products", "matmul", thin_products),
     ("split_products", "matmul", split_products),
     ("joined_products", "total", joined_products),
+    ("library_convolutions", "convolve", library_forward),
+    ("library_convolutions", "convolve_input", library_input),
+    ("library_convolutions", "convolve_filter", library_filter),
     ("few_pixels", "convolve", few_pixels),
     ("winograd", "convolve", winograd_forward),
     ("winograd", "convolve_input", winograd_input),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from jitgraph import environment
 
 from . import simplify
+from .kernel import LIBRARIES
 
 OPTIMISATIONS = {
     "common_subexpressions": "structurally equal primitives are computed once",
@@ -19,6 +20,7 @@ OPTIMISATIONS = {
     "partial_sums": "a long reduction over all axes, or over the first, is shared out in parts that are combined afterwards",
     "thin_products": "a matrix product with one row, one column or one term is a sum, or a product, of its elements",
     "library_products": "matrix products on a device are made by cuBLASLt, where that is installed",
+    "library_convolutions": "large convolutions on a device are made by cuDNN, where that is installed",
     "split_products": "a product of few tiles and many terms is shared out by its terms on a device, and its parts added up",
     "joined_products": "a sum of matrix products of few terms each is one product",
     **{rule.__name__: " ".join((rule.__doc__ or "").split()) for rule in simplify.RULES},
@@ -66,14 +68,14 @@ COMPILERS = {
 class Options:
     """Choices that change the compiled code.  `max_weight`: primitives in one kernel, elementary functions
     counting for several.  `off`: the optimisations that are switched off.  `verify`: check the invariants of every
-    stage after its pass.  `compiler`: one of COMPILERS; both give the same bits.  `library`: whether the device has cuBLASLt for
-    matrix products.  `tf32`: whether the factors of float32 products may be rounded to TF32 there, of 11 bits."""
+    stage after its pass.  `compiler`: one of COMPILERS; both give the same bits.  `libraries`: the optimisations of LIBRARIES that
+    the device has the library for.  `tf32`: whether these may round the factors of float32 products to TF32, of 11 bits."""
 
     max_weight: int = 64
     off: frozenset[str] = frozenset()
     verify: bool = True
     compiler: str = DIRECT
-    library: bool = False
+    libraries: frozenset[str] = frozenset()
     tf32: bool = False
 
     def __post_init__(self) -> None:
@@ -93,9 +95,8 @@ class Options:
     @property
     def unused(self) -> frozenset[str]:
         """The optimisations that are switched off, or have nothing to do: cuBLASLt shares out the terms of its products itself."""
-        if not self.library:
-            return self.off | {"library_products"}
-        return self.off if "library_products" in self.off else self.off | {"split_products"}
+        off = self.off | (LIBRARIES.keys() - self.libraries)
+        return off if "library_products" in off else off | {"split_products"}
 
 
 STANDARD = Options()
@@ -106,14 +107,14 @@ def compiler() -> str:
     return environment.choice("JITGRAPH_COMPILER", tuple(COMPILERS), STANDARD.compiler)
 
 
-def present(chosen: str | None = None, compiles: bool = True, library: bool = False) -> Options:
+def present(chosen: str | None = None, compiles: bool = True, libraries: frozenset[str] = frozenset()) -> Options:
     """The options of the programs of runs: all optimisations but those that JITGRAPH_WITHOUT names, verified if JITGRAPH_VERIFY
     says so (a sixth of the time of the passes), by the compiler that is `chosen`, else that of JITGRAPH_COMPILER.  `compiles`:
-    whether they are compiled further than to an order of operations; `library`: whether there is one for matrix products, whose
-    factors may be rounded where JITGRAPH_TF32 says so.
+    whether they are compiled further than to an order of operations; `libraries`: those that there are, which may round factors
+    where JITGRAPH_TF32 says so.
 
     Raises ValueError for a name that there is not.
     """
     off = environment.words("JITGRAPH_WITHOUT", OPTIMISATIONS)
     return Options(off=off if compiles else off | OF_COMPILED_LOOPS, verify=environment.flag("JITGRAPH_VERIFY"),
-                   compiler=chosen or compiler(), library=library, tf32=environment.flag("JITGRAPH_TF32"))
+                   compiler=chosen or compiler(), libraries=libraries, tf32=environment.flag("JITGRAPH_TF32"))

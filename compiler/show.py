@@ -98,7 +98,7 @@ def describe(program: Program, fact: Callable[[Kernel], Fact]) -> Description:
 
 
 def _maker(step: Any, program: Program) -> str:
-    """Who makes the matrix product of a step on a device."""
+    """Who makes the matrix product, or the convolution, of a step on a device."""
     if not isinstance(step, DeviceStep):
         return ""
     from .emit import cuda_library

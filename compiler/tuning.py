@@ -43,6 +43,7 @@ class Tuning:
     tile: int = 0                       # rows and columns of the smallest tile of a result that a block of threads makes
     tiles: int = 0                      # of results that keep a device busy: of fewer, the terms are shared out; 0 if never
     part_terms: int = 256               # terms that a part of such a product has at least
+    library_worth: int = 1 << 26        # additions and multiplications from which a library's convolution is worth launches more
     library_terms: int = 32             # from which a library's product is worth a launch more: 5 and 2 us where a kernel
                                         # with both takes 12 for 128 terms and 39 for 1,024 (H200)
 

@@ -71,7 +71,8 @@ class State:
     @property
     def options(self) -> options.Options:
         """What programs of this session are compiled with."""
-        return options.present(self.compiler, self.jit != "off", self.machine is not None and self.machine.multiplies)
+        libraries = self.machine.libraries if self.machine is not None else frozenset()
+        return options.present(self.compiler, self.jit != "off", libraries)
 
     def variable(self, op: Operation) -> Variable:
         """The variable behind a variable operation."""

@@ -1,10 +1,13 @@
-"""Matrix products for cuBLASLt, in the place of the kernels of `cuda_products`, with what it can do of the work after them.
+"""What libraries do in the place of kernels: matrix products by cuBLASLt, with what it can do of the work after them, and
+convolutions by cuDNN.
 
     relu(alpha * a @ b + beta * c + bias)
 
 with alpha a number that is known when sizes are bound, c of the size of the product, bias a row for all its rows, and beta 1 or
 -1.  Of factors of 16 bits the result may be rounded to their type, before a ReLU.  A kernel keeps its text beside that: where
 the library declines certain sizes (of nothing, or that overlap), it does the same.
+
+cuDNN is given convolutions that nothing follows: `making.library_convolutions` says which, and of what images and filters.
 """
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import sizes
-from ..kernel import ELEMENTS, Kernel, LibraryProduct, Statement, is_half
+from ..kernel import ELEMENTS, LIBRARIES, Kernel, LibraryConvolution, LibraryProduct, Statement, is_half
 from ..primitives.memory import CONST
 from ..views import matrix_view
 from . import cuda_epilogue
@@ -21,6 +24,12 @@ from . import cuda_epilogue
 if TYPE_CHECKING:
     from ..ir import Node
     from ..options import Options
+
+
+SMALL = "a small convolution costs less by one launch than by {}'s and one for what follows"
+WITHOUT = {"matmul": ("library_products", "{} has no form of what follows the product"),
+           **dict.fromkeys(("conv", "conv_input", "conv_filter"), ("library_convolutions", SMALL))}
+"""{kind: (the optimisation by which a library makes it, why it does not where it could)}"""
 
 
 class _Made(NamedTuple):
@@ -65,18 +74,31 @@ def product(node: Node, kernel: Kernel, after: Kernel | None, options: Options) 
                           sign=value.sign, beta=value.beta, relu=value.relu, result=value.code or result)
 
 
+def convolution(node: Node, what: str, operands: tuple[int, int, int], options: Options) -> LibraryConvolution:
+    """What the library is to do for a convolution: images, filter and results, or their gradients, are these of the node's inputs
+    and its result."""
+    images, weights, results = ([*node.inputs, node.out][k] for k in operands)
+    out, *taps, _ = weights.shape
+    element = ELEMENTS[node.out.dtype.name]
+    return LibraryConvolution([*images.shape, *results.shape[1:3], out, *taps, *node.attrs["before"]], what, operands,
+                              tuple(node.attrs["strides"]), tuple(node.attrs["dilations"]), element,
+                              short=options.tf32 and element == "f32")
+
+
 def told(kernel: Kernel, options: Options) -> str:
-    """Who makes the product of a kernel for a device, and why; nothing for a kernel without one."""
-    node = next((node for node in kernel.nodes if node.kind.name == "matmul"), None)
-    if node is None:
-        return ""
+    """Who makes the product, or the convolution, of a kernel for a device, and why; nothing for a kernel without one."""
     if kernel.library is not None:
-        return f"by cuBLASLt{kernel.library.words()}"
-    if not options.library:
-        return "by this kernel: cuBLASLt was not found (jitgraph doctor says where it is looked for)"
-    if not options.uses("library_products"):
-        return "by this kernel: library_products is switched off"
-    return "by this kernel: cuBLASLt has no form of what follows the product"
+        return f"by {kernel.library.words()}"
+    for node in kernel.nodes:
+        optimisation, why = WITHOUT.get(node.kind.name, ("", ""))
+        if optimisation:
+            name = LIBRARIES[optimisation]
+            if optimisation not in options.libraries:
+                return f"by this kernel: {name} was not found (jitgraph doctor says where it is looked for)"
+            if not options.uses(optimisation):
+                return f"by this kernel: {optimisation} is switched off"
+            return f"by this kernel: {why.format(name)}"
+    return ""
 
 
 def _places(after: Kernel, node: Node) -> dict[int, int]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .. import sizes
 from ..ir import Node, Value
@@ -32,11 +33,21 @@ MANY = 128              # large tiles that are enough for all multiprocessors
 Place = Callable[[str, str], list[str]]     # place(index, name): lines that give `name` the place of a row, or of a term
 
 
+class Inside(NamedTuple):
+    """Images with zeros around them that do not lie in memory: an element's row, and its column, are those that its `row` in the
+    factor gives and those of its `term` together, and it lies in memory where they are in [0, height) and [0, width)."""
+
+    row: tuple[str, str]
+    term: tuple[str, str]
+    height: str
+    width: str
+
+
 @dataclass(frozen=True)
 class Factor:
     """How a factor lies in memory.  `along`: "rows" or "terms", of which neighbours lie next to each other; `together`: whether
     as many of these as an instruction moves (`neighbours`), from a multiple of that on, all exist or none does, and lie at a
-    multiple of so many elements.  There is a row only `within` this condition."""
+    multiple of so many elements.  There is a row only `within` this condition.  `inside`: where it is in memory."""
 
     buffer: str
     row: Place
@@ -44,6 +55,7 @@ class Factor:
     along: str
     together: bool
     within: str = ""
+    inside: Inside | None = None
 
 
 def neighbours(factors: list[Value]) -> int:
@@ -64,7 +76,8 @@ class ProductText(GridText):
         self.per = neighbours(node.inputs)                 # elements of a factor that a thread brings for a strip
         large = sizes.count((batch, (rows + LARGE - 1) // LARGE, (columns + LARGE - 1) // LARGE)) >= MANY
         self.tile = LARGE if large and node.out.dtype.size == 4 else SMALL
-        super().__init__(node, f"{name}_{self.tile}")
+        self.rounded = ELEMENTS[node.out.dtype.name] if is_half(ELEMENTS[node.out.dtype.name]) else ""
+        super().__init__(node, f"{name}_{self.tile}", code=self.rounded and "f32")      # what is rounded is added up in float32
         self.name += f"_{self.read}" * is_half(self.read)
         self.each, self.strip = self.tile // SIDE, THREADS * self.per // self.tile
         self.pitch = self.tile + PAD
@@ -160,6 +173,8 @@ class ProductText(GridText):
             more = plus(k * self._apart(factor))
             lines.append(f"{letter}_here = {start} + {letter}_row{more}")
             lines += factor.row(f"{letter}_here", f"{letter}_at{k}")
+            if factor.inside is not None:
+                lines += [f"{letter}_down{k} = {factor.inside.row[0]}", f"{letter}_beside{k} = {factor.inside.row[1]}"]
             within = f" & {factor.within}" if factor.within else ""
             lines.append(f"{letter}_in{k} = ({letter}_here < {limit}){within}")
         return lines
@@ -171,15 +186,25 @@ class ProductText(GridText):
             more = plus(k * self._apart(factor))
             lines.append(f"term = at + {letter}_term{more}")
             lines += factor.term("term", "there")
+            if factor.inside is not None:
+                lines += [f"past_down = {factor.inside.term[0]}", f"past_beside = {factor.inside.term[1]}"]
+            exists = [self._exists(letter, factor, i) for i in range(self.per)]
             if factor.together:
-                inside = f"{letter}_in0 & (term < last)"
-                lines.append(f"take{self.per}({letter}_next, 0, {factor.buffer}, {letter}_at0 + there, {inside})")
+                lines.append(f"take{self.per}({letter}_next, 0, {factor.buffer}, {letter}_at0 + there, {exists[0]})")
             elif factor.along == "rows":
-                lines.append(f"{letter}_next[{k}] = taken({factor.buffer}, {letter}_at0 + there, {letter}_in0 & (term < last))")
+                lines.append(f"{letter}_next[{k}] = taken({factor.buffer}, {letter}_at0 + there, {exists[0]})")
             else:
-                lines += [f"{letter}_next[{i}] = taken({factor.buffer}, {letter}_at{i} + there, {letter}_in{i} & (term < last))"
+                lines += [f"{letter}_next[{i}] = taken({factor.buffer}, {letter}_at{i} + there, {exists[i]})"
                           for i in range(self.per)]
         return lines
+
+    def _exists(self, letter: str, factor: Factor, k: int) -> str:
+        """The condition under which an element of a factor's row `k`, of those that a thread brings, lies in memory."""
+        found = f"{letter}_in{k} & (term < last)"
+        if factor.inside is None:
+            return found
+        down, beside = f"past_down + {letter}_down{k}", f"past_beside + {letter}_beside{k}"
+        return f"{found} & ({down} >= 0) & ({down} < {factor.inside.height}) & ({beside} >= 0) & ({beside} < {factor.inside.width})"
 
     def _put(self, letter: str, factor: Factor) -> list[str]:
         """Lines that write them to shared memory."""
@@ -215,10 +240,20 @@ class ProductText(GridText):
                     self.line(at, f"if c < {self.columns}:")
                 if self.after is not None:
                     self.after.four(at + self.fours, r * self.each + c)
+                elif self.rounded:
+                    self._round(at + self.fours, r * self.each + c)
                 elif self.fours:
                     self.line(at + 1, f"copy4(y0, there + c, sums, {r * self.each + c})")
                 else:
                     self.line(at, f"copy_some(y0, there + c, sums, {r * self.each + c}, {self.columns} - c)")
+
+
+    def _round(self, indent: int, first: int) -> None:
+        """Four columns, rounded to 16 bits."""
+        for k in range(4):
+            self.line(indent, f"if c{plus(k)} < {self.columns}:")
+            value = scalars.stored(f"{self.rounded}(sums[{first + k}])", self.rounded)
+            self.line(indent + 1, f"y0[there + c{plus(k)}] = {value}")
 
 
 def emit(node: Node, after: Kernel | None = None) -> Kernel | None:

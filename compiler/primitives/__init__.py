@@ -10,6 +10,7 @@ from . import (
     elementwise,
     factors,
     host,
+    library_convolutions,
     memory,
     products,
     random,
@@ -21,5 +22,5 @@ from . import (
 )
 from .kind import KINDS, Fused, Kind, View
 
-__all__ = ["KINDS", "Fused", "Kind", "View", "assembly", "convolutions", "elementwise", "factors", "host", "memory", "products",
-           "random", "rearrangements", "reductions", "rows", "sequences", "windows"]
+__all__ = ["KINDS", "Fused", "Kind", "View", "assembly", "convolutions", "elementwise", "factors", "host", "library_convolutions",
+           "memory", "products", "random", "rearrangements", "reductions", "rows", "sequences", "windows"]

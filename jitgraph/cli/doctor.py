@@ -233,19 +233,25 @@ def _cuda() -> list[Row]:
     rows: list[Row] = [("compiling", "no", MISSING, reason)] if reason else [("compiling", "yes")]
     driver = _driver()
     serves = any(row[0] == "driver" and len(row) == 2 for row in driver)
-    return [*rows, *_versions(), *driver, *_library(), *_target(serves)]
+    return [*rows, *_versions(), *driver, *_libraries(), *_target(serves)]
 
 
-def _library() -> list[Row]:
-    """Examine whether cuBLASLt is there, without which generated kernels make matrix products, and none by tensor cores."""
-    from jitgraph.runtime.cuda import cublaslt
+def _libraries() -> list[Row]:
+    """Examine whether cuBLASLt and cuDNN are there, without which generated kernels make products and convolutions, and none by
+    tensor cores."""
+    from jitgraph.runtime.cuda import cublaslt, cudnn
+    from jitgraph.runtime.cuda.installed import NotFound
 
-    try:
-        library, path = cublaslt.load()
-    except cublaslt.NotFound as error:
-        return [("cuBLASLt", f"not found: {error}", MISSING,
-                 f"generated kernels make matrix products, without tensor cores; {installing.advice('cublas')}")]
-    rows: list[Row] = [("cuBLASLt", f"{cublaslt.version(library)}, {path}")]
+    rows: list[Row] = []
+    for name, module, extra, work in (("cuBLASLt", cublaslt, "cublas", "matrix products"),
+                                      ("cuDNN", cudnn, "cudnn", "convolutions")):
+        try:
+            library, path = module.load()
+        except NotFound as error:
+            rows.append((name, f"not found: {error}", MISSING,
+                         f"generated kernels make {work}, without tensor cores; {installing.advice(extra)}"))
+        else:
+            rows.append((name, f"{module.version(library)}, {path}"))
     if environment.flag("JITGRAPH_TF32"):
         rows.append(("TF32", "factors of float32 products may be rounded to 11 bits, by JITGRAPH_TF32"))
     return rows

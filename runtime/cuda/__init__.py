@@ -9,9 +9,13 @@
     device      one device: its stream, its pooled memory, the kernels loaded on it
     variable    variables whose newest value may lie on a device
     array       results that stay on a device, for other libraries to use there
+    installed   where libraries are
     cublaslt    the C functions of cuBLASLt, where that is installed
     fake_cublaslt   the same on a driver without a GPU
     products    matrix products by them
+    cudnn       the C functions of cuDNN, where that is installed
+    fake_cudnn  the same on a driver without a GPU
+    convolutions    convolutions by them
     code        object code of kernels, by the store or the compiler
     launch      the kernels of a program, compiled
     stretches   what a program does on devices between steps of the host, and where values lie

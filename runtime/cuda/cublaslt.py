@@ -1,8 +1,7 @@
 """cuBLASLt's C functions through ctypes: where the library is, its structures, numbers and errors.
 
-It comes with the package nvidia-cublas, a toolkit or a machine's image; cuda-pathfinder, which cuda-bindings needs, finds it.
-Nothing is loaded before a program for a GPU is compiled, and descriptors are made without a GPU.  Names and numbers are those of
-cublasLt.h.
+It comes with the package nvidia-cublas, a toolkit or a machine's image.  Descriptors are made without a GPU.  Names and numbers
+are those of cublasLt.h.
 """
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ import functools
 import weakref
 from typing import Any
 
+from . import installed
 from .driver import DriverError, OutOfMemory
 
 ALLOC_FAILED, INVALID, ARCH_MISMATCH, NOT_SUPPORTED = 3, 7, 8, 15     # cublasStatus_t
@@ -90,23 +90,10 @@ FUNCTIONS: dict[str, list[Any]] = {
 """{name: types of its arguments}; each answers a cublasStatus_t"""
 
 
-class NotFound(Exception):
-    """cuBLASLt is not installed, or does not load: a sentence that says where it was looked for."""
-
-
 @functools.cache
 def load() -> tuple[Any, str]:
-    """(the library, its path).  Raises NotFound."""
-    try:
-        from cuda.pathfinder import load_nvidia_dynamic_lib
-    except ImportError as error:
-        raise NotFound(f"cuda-pathfinder is not installed ({error})") from None
-    try:
-        path = load_nvidia_dynamic_lib("cublasLt").abs_path
-        library = ctypes.CDLL(path)
-    except (RuntimeError, OSError) as error:        # what it raises where a library is not found, or of another machine
-        told = str(error).strip().splitlines() or ["it gave no reason"]
-        raise NotFound(f"neither among the installed packages nor in a toolkit ({told[0][:120]})") from None
+    """(the library, its path).  Raises installed.NotFound."""
+    library, path = installed.loaded("cublasLt")
     return declared(library), path
 
 

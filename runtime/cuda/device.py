@@ -13,8 +13,9 @@ import numpy as np
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.graph.errors import ResourceExhaustedError
 
+from .convolutions import Convolutions
 from .driver import Driver, Event, Function, OutOfMemory, Properties, Stream
-from .products import Products
+from .products import Product, Products
 from .returns import Returns
 
 SMALLEST = 512          # bytes of a block
@@ -35,6 +36,7 @@ class Device:
         self._idle: dict[int, list[int]] = {}           # addresses by bytes, heaps: the lowest serves next
         self.returns = Returns()            # (address, bytes) of blocks that nobody has any more
         self._functions: dict[tuple[str, bytes], Function] = {}
+        self._libraries: dict[str, Products | Convolutions] = {}        # by optimisation
 
     def __repr__(self) -> str:
         return f"GPU:{self.ordinal}"
@@ -119,17 +121,15 @@ class Device:
             found = self._functions[name, code] = self.driver.load(self.ordinal, code, name)
         return found
 
-    # matrix products -----------------------------------------------------------------------------------------------
-    @functools.cached_property
-    def _library(self) -> Products | None:
-        found = self.driver.products(self.ordinal)
-        return None if found is None else Products(found)
-
-    @property
-    def products(self) -> Products | None:
-        """The library for matrix products, None where there is none; the device is this thread's present one afterwards."""
-        self.driver.products(self.ordinal)
-        return self._library
+    # libraries -----------------------------------------------------------------------------------------------------
+    def library_for(self, asked: Any) -> Any:
+        """What makes such a thing, a Product or a Convolution, None where its library is not there; the device is this thread's
+        present one afterwards."""
+        name = "library_products" if isinstance(asked, Product) else "library_convolutions"
+        functions = self.driver.library(self.ordinal, name)
+        if functions is not None and name not in self._libraries:
+            self._libraries[name] = Products(functions) if isinstance(asked, Product) else Convolutions(functions)
+        return self._libraries.get(name)
 
     # copies ------------------------------------------------------------------------------------------------------
     def upload(self, address: int, array: np.ndarray) -> None:

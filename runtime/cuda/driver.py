@@ -177,9 +177,9 @@ class Driver(Protocol):
         `reached`, the buffers that it finds in a table as (address, nbytes)."""
         ...
 
-    def products(self, device: int) -> Any:
-        """The functions of cuBLASLt (see `cublaslt`), None where it is not installed; the device is this thread's present one
-        afterwards."""
+    def library(self, device: int, optimisation: str) -> Any:
+        """The functions of the library for an optimisation of LIBRARIES (see `cublaslt`, `cudnn`), None where it is not installed;
+        the device is this thread's present one afterwards."""
         ...
 
     # graphs ----------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from .fake_memory import POISON, SHIFT, Space
 
 if TYPE_CHECKING:
     from .fake_cublaslt import FakeCublasLt
+    from .fake_cudnn import FakeCudnn
 
 Work = Callable[[], None]
 MEMORY = 1 << 34
@@ -87,7 +88,7 @@ class FakeDriver:
         self._graphs: dict[int, tuple[list[Work], list[np.ndarray]]] = {}
         self._pinned: dict[int, np.ndarray] = {}
         self._captures: dict[int, _Capture] = {}        # by thread
-        self.libraries: dict[int, FakeCublasLt] = {}        # by device
+        self.libraries: dict[tuple[int, str], FakeCublasLt | FakeCudnn] = {}        # by device and optimisation
         self._made, self._clock, self._seed = 0, 0.0, seed
         self._lock = threading.RLock()
         self.launched: deque[str] = deque(maxlen=10_000)    # names of kernels that ran, and "graph" for a graph before its own
@@ -398,24 +399,26 @@ class FakeDriver:
         run = lanes.simulate if self._seed is None else functools.partial(simt.simulate, seed=self._seed)
         return run(source, name, arrays, words, blocks, threads, reached=reached)
 
-    # cuBLASLt ------------------------------------------------------------------------------------------------------
-    def products(self, device: int) -> Any:
+    # libraries -----------------------------------------------------------------------------------------------------
+    def library(self, device: int, optimisation: str) -> Any:
         from .fake_cublaslt import FakeCublasLt
+        from .fake_cudnn import FakeCudnn
 
         self._space(device)
-        if device not in self.libraries:
-            self.libraries[device] = FakeCublasLt(self, device)
-        return self.libraries[device]
+        if (device, optimisation) not in self.libraries:
+            made = FakeCublasLt(self, device) if optimisation == "library_products" else FakeCudnn(self, device)
+            self.libraries[device, optimisation] = made
+        return self.libraries[device, optimisation]
 
     def bytes_at(self, device: int, address: int, nbytes: int, what: str) -> np.ndarray:
         """Memory that a library touches."""
         return self._range(device, address, nbytes, what)
 
-    def ask_for(self, device: int, handle: int, work: Work) -> None:
-        """Puts the work of a library at the end of a stream, or notes it."""
+    def ask_for(self, device: int, handle: int, name: str, work: Work) -> None:
+        """Puts the work of a library at the end of a stream, or notes it.  `name`: the function that was called."""
         with self._lock:
             def run() -> None:
-                self.launched.append("cublasLtMatmul")
+                self.launched.append(name)
                 work()
 
             self._ask(Stream(device, handle), run)

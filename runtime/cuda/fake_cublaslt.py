@@ -7,14 +7,13 @@ the library has matrices; before that its working memory is overwritten.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
 from .cublaslt import INVALID, NOT_SUPPORTED, Attribute, Layout, Preference
-from .fake_memory import POISON
+from .fake_memory import POISON, Memory
 
 VERSION = 130002
 WORKING = 512           # bytes that every product works in
@@ -31,14 +30,6 @@ SIZES: dict[str, dict[int, int]] = {
                          Preference.MIN_ALIGNMENT_B_BYTES: 4, Preference.MIN_ALIGNMENT_C_BYTES: 4,
                          Preference.MIN_ALIGNMENT_D_BYTES: 4}}
 """{kind of descriptor: {attribute: its bytes}}"""
-
-
-class Memory(Protocol):
-    """What the library uses of a device: memory, and streams that do work some time later."""
-
-    def bytes_at(self, device: int, address: int, nbytes: int, what: str) -> np.ndarray: ...
-
-    def ask_for(self, device: int, handle: int, work: Callable[[], None]) -> None: ...
 
 
 class _Matrix(NamedTuple):
@@ -190,7 +181,7 @@ class FakeCublasLt:
 
         for address, matrix, what in zip((a, b, c if scales[1] else d, d), layouts, "abcd"):
             view(address, matrix, what)         # looked at now, too
-        self._memory.ask_for(self._device, stream, work)
+        self._memory.ask_for(self._device, stream, "cublasLtMatmul", work)
         return 0
 
 

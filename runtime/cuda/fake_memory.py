@@ -6,6 +6,8 @@ belong to none, so that what was freed, was never allocated or lies out of bound
 from __future__ import annotations
 
 import bisect
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -14,6 +16,14 @@ from .driver import DriverError, OutOfMemory
 ALIGNMENT = 256
 POISON = 0xA5
 SHIFT = 44              # an address has its device above this bit, plus one, so that 0 and small numbers are nobody's
+
+
+class Memory(Protocol):
+    """What a library uses of a device: memory, and streams that do work some time later."""
+
+    def bytes_at(self, device: int, address: int, nbytes: int, what: str) -> np.ndarray: ...
+
+    def ask_for(self, device: int, handle: int, name: str, work: Callable[[], None]) -> None: ...
 
 
 class Space:

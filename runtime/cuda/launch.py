@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from jitgraph.compiler.emit import cuda
+from jitgraph.compiler.kernel import LibraryProduct
 from jitgraph.compiler.place import DeviceStep
 from jitgraph.runtime.arguments import SizeArguments
 
-from .products import Product
+from . import convolutions, products
 
 if TYPE_CHECKING:
     from jitgraph.compiler.emit.bind import Numbers
@@ -30,7 +29,7 @@ class Bound(NamedTuple):
     blocks: int
     threads: int
     addresses: tuple[int, ...] = ()     # of a table: which words are to be those of the buffers
-    product: Product | None = None      # the same by the library for matrix products
+    asked: products.Product | convolutions.Convolution | None = None    # the same of a library
 
 
 class Launch:
@@ -47,8 +46,8 @@ class Launch:
         return Bound([*self.words.words(numbers), 0], *cuda.geometry(numbers[self.blocks], numbers[self.width]))
 
 
-class ProductLaunch(Launch):
-    """A matrix product that a library makes; where it takes the sizes of a run, the kernel is never compiled."""
+class LibraryLaunch(Launch):
+    """What a library does; where it takes the sizes of a run, the kernel is never compiled."""
 
     def __init__(self, step: DeviceStep, numbers: Numbers, device: Device) -> None:
         self._kernel, self._device, self._code = step.kernel, device, b""
@@ -68,16 +67,9 @@ class ProductLaunch(Launch):
         """There is none until somebody asks."""
 
     def bound(self, numbers: Sequence[int]) -> Bound:
-        call = self.library
-        rows, columns, terms, batch, *places = self.given.words(numbers)
-        alpha = float(call.sign)
-        if call.scaled:
-            word = places.pop()
-            alpha *= float(np.array([word], np.int64).view(np.float64 if call.result == "f64" else np.float32)[0])
-        a, b = tuple(places[:3]), tuple(places[3:])
-        product = Product(rows, columns, terms, batch, a, b, call.turned, call.factor, call.result, alpha,      # type: ignore[arg-type]
-                          float(call.beta), call.bias >= 0, call.relu, call.short)
-        return super().bound(numbers)._replace(product=product)
+        call, words = self.library, self.given.words(numbers)
+        asked = products.of_call(call, words) if isinstance(call, LibraryProduct) else convolutions.of_call(call, words)
+        return super().bound(numbers)._replace(asked=asked)
 
 
 class BatchLaunch(Launch):
@@ -118,7 +110,7 @@ def launches(program: Program, numbers: Numbers, machine: Machine) -> dict[Devic
     found: dict[DeviceStep, Launch] = {}
     for step in steps:
         if step.kernel.library is not None:
-            found[step] = ProductLaunch(step, numbers, machine.devices[program.target.ordinals[step.device]])
+            found[step] = LibraryLaunch(step, numbers, machine.devices[program.target.ordinals[step.device]])
             continue
         found[step] = (BatchLaunch if step.kernel.batch else Launch)(step, numbers, codes[step])
     return found

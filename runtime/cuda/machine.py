@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from jitgraph.compiler.kernel import LIBRARIES
 from jitgraph.graph.errors import ResourceExhaustedError
 
 from .device import Device
@@ -27,9 +28,9 @@ class Machine:
         self.returns, self.dead = Returns(), Returns()          # pinned memory, and graphs, that nobody has any more
 
     @functools.cached_property
-    def multiplies(self) -> bool:
-        """Whether there is a library for matrix products."""
-        return self.driver.products(0) is not None
+    def libraries(self) -> frozenset[str]:
+        """The optimisations of LIBRARIES that there is the library for."""
+        return frozenset(name for name in LIBRARIES if self.driver.library(0, name) is not None)
 
     def order(self, before: Device, after: Device) -> None:
         """Lets further work of one device wait for the present work of another."""

@@ -12,7 +12,6 @@ import numpy as np
 
 from jitgraph.compiler.place import DeviceStep
 
-from .products import ALIGNMENT, Addresses, Prepared
 from .stretches import WORD, Part, Schedule
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from .device import Device
     from .driver import Function
 
-MOVE = 16               # bytes that a thread moves at once, which lie at a multiple of as many
+MOVE = 16               # bytes that a thread moves at once, which lie at a multiple of as many, as what libraries are given does
 
 
 class Places:
@@ -35,7 +34,7 @@ class Places:
         self.box_of: dict[int, int] = {}
         self.words_of = {d: self._words(d) for d in schedule.devices}   # where error words of its kernels lie in the letter box
         self.launches: dict[DeviceStep, tuple[Function, int, int]] = {}
-        self.products: dict[DeviceStep, Prepared] = {}          # of steps that the library does
+        self.calls: dict[DeviceStep, Any] = {}                  # what a library has prepared for steps that it does
         for d in schedule.devices:
             self._take(d)
         for slot, d in schedule.constants:
@@ -55,24 +54,25 @@ class Places:
         self.place_of.update(((slot, d), self.box_of[d] + offset) for slot, offset in schedule.at.items()
                              if schedule.in_box(slot, d))
         device.upload(at, words)
-        self._prepare_products(d, steps)
+        self._prepare_calls(d, steps)
         for step in steps:
             length = WORD * len(launches[step].words)
-            if step not in self.products:
+            if step not in self.calls:
                 code = self.binding.compiled.launches[step].code
                 self.launches[step] = (device.load(step.kernel.name, code), at, length)
             at += length
 
-    def _prepare_products(self, d: int, steps: list[DeviceStep]) -> None:
-        """What the library makes of the products of these steps: the others are kernels.  All products of a device work in the
-        same memory, one after the other."""
-        library, blocks = self.devices[d].products, self.blocks_of[d]
+    def _prepare_calls(self, d: int, steps: list[DeviceStep]) -> None:
+        """What libraries do of these steps: the others are kernels.  All calls of a device work in the same memory, one after the
+        other."""
+        blocks, wanted = self.blocks_of[d], 0
         for step in steps:
-            product = self.binding.launches[step].product
-            prepared = None if product is None or library is None else library.prepare(product, blocks[0].address)
+            asked = self.binding.launches[step].asked
+            library = self.devices[d].library_for(asked) if asked is not None else None
+            prepared = library.prepare(asked, blocks[0].address) if library is not None else None
             if prepared is not None:
-                self.products[step] = prepared
-        wanted = max((self.products[step].workspace for step in steps if step in self.products), default=0)
+                self.calls[step] = prepared
+                wanted = max(wanted, prepared.workspace)
         if wanted:
             blocks.append(self.devices[d].take(wanted))
 
@@ -86,15 +86,15 @@ class Places:
         return [addresses.get((slot, d)) or self.place_of[slot, d] for slot in step.slots]
 
     def alignment(self, slot: int) -> int:
-        """At a multiple of how many bytes a slot must lie, for kernels that move several elements at once, and for the library."""
-        if any(slot in step.slots for step in self.products):
-            return ALIGNMENT
+        """At a multiple of how many bytes a slot must lie, for kernels that move several elements at once, and for libraries."""
+        if any(slot in step.slots for step in self.calls):
+            return MOVE
         return math.gcd(MOVE, self.schedule.nbytes[slot]) or 1
 
     def launch(self, step: DeviceStep, addresses: dict[tuple[int, int], int], table: int | None = None) -> None:
-        """Asks for a kernel, or a product.  `table`: where the words of this launch lie instead of its own."""
-        if step in self.products:
-            self._multiply(step, addresses)
+        """Asks for a kernel, or a library's work.  `table`: where the words of this launch lie instead of its own."""
+        if step in self.calls:
+            self._call(step, addresses)
             return
         d, schedule, bound = step.device, self.schedule, self.binding.launches[step]
         function, words, length = self.launches[step]
@@ -104,13 +104,13 @@ class Places:
         pointers, nbytes = zip(*buffers, (words, length), (self.box_of[d] + schedule.words[step], WORD))
         self.devices[d].driver.launch(function, bound.blocks, bound.threads, pointers, nbytes, self.devices[d].stream, reached)
 
-    def _multiply(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> None:
-        d, call, prepared = step.device, step.kernel.library, self.products[step]
-        library, stream = self.devices[d].products, self.devices[d].stream
+    def _call(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> None:
+        device, call, prepared = self.devices[step.device], step.kernel.library, self.calls[step]
+        library = device.library_for(self.binding.launches[step].asked)
         assert call is not None and library is not None
-        at = self.buffers(step, addresses)
-        a, b, c, bias, y = (at[k] if k >= 0 else 0 for k in (0, 1, call.c, call.bias, call.y))
-        library.multiply(prepared, Addresses(a, b, c, bias, y), self.blocks_of[d][-1].address if prepared.workspace else 0, stream)
+        buffers = self.buffers(step, addresses)
+        at = [buffers[k] if k >= 0 else 0 for k in call.operands]
+        library.run(prepared, at, self.blocks_of[step.device][-1].address if prepared.workspace else 0, device.stream)
 
     def fill_tables(self, part: Part, addresses: dict[tuple[int, int], int]) -> None:
         """Copies the tables of launches that find their buffers in one to their devices."""

@@ -10,7 +10,12 @@ from __future__ import annotations
 
 import ctypes
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from jitgraph.compiler.kernel import LibraryProduct
 
 from . import cublaslt
 from .cublaslt import Attribute, Heuristic, Layout, Preference
@@ -74,6 +79,18 @@ class Prepared(NamedTuple):
     scales: tuple[Any, Any]         # alpha and beta
 
 
+def of_call(call: LibraryProduct, words: Sequence[int]) -> Product:
+    """A call with its sizes."""
+    rows, columns, terms, batch, *places = words
+    alpha = float(call.sign)
+    if call.scaled:
+        word = places.pop()
+        alpha *= float(np.array([word], np.int64).view(np.float64 if call.result == "f64" else np.float32)[0])
+    a, b = tuple(places[:3]), tuple(places[3:])
+    return Product(rows, columns, terms, batch, a, b, call.turned, call.factor, call.result, alpha,      # type: ignore[arg-type]
+                   float(call.beta), call.bias >= 0, call.relu, call.short)
+
+
 class Products:
     """The library on one device, which is the present one of the thread that makes and asks it."""
 
@@ -101,9 +118,9 @@ class Products:
         number = ctypes.c_double if p.factor == "f64" else ctypes.c_float
         return Prepared(p, made, found[0].algo, found[0].workspaceSize, (number(p.alpha), number(p.beta)))
 
-    def multiply(self, prepared: Prepared, at: Addresses, workspace: int, stream: Stream) -> None:
-        """Asks for a product on a stream; `workspace`: the address of the memory that it works in."""
-        p, (operation, first, second, result, _) = prepared.product, prepared.made
+    def run(self, prepared: Prepared, at: Sequence[int], workspace: int, stream: Stream) -> None:
+        """Asks for a product on a stream.  `at`: see Addresses; `workspace`: the address of the memory that it works in."""
+        at, p, (operation, first, second, result, _) = Addresses(*at), prepared.product, prepared.made
         if p.bias:
             operation.set(Attribute.BIAS_POINTER, UINT64(at.bias))
         alpha, beta = prepared.scales

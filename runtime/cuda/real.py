@@ -16,9 +16,11 @@ from jitgraph.compiler.kernel import Kernel
 from jitgraph.declare.addresses import address_of
 from jitgraph.installing import advice
 
-from . import code, cublaslt
+from . import code, cublaslt, cudnn
 from .driver import Captured, DriverError, Event, Function, Graph, NoDriver, OutOfMemory, Properties, Stream
+from .installed import NotFound
 
+LIBRARIES = {"library_products": cublaslt, "library_convolutions": cudnn}
 OLDEST = 13000          # the version of CUDA that object code is made for, as drivers say it
 ADVICE = {
     "CUDA_ERROR_NO_DEVICE": "the driver sees no GPU: is one there, and does CUDA_VISIBLE_DEVICES hide it?",
@@ -215,11 +217,11 @@ class RealDriver:
         self._call(f"launch of kernel {function.name}", self._on(stream.device).cuLaunchKernel(
             function.handle, blocks, 1, 1, threads, 1, 1, 0, stream.handle, address_of(places), 0))
 
-    def products(self, device: int) -> Any:
+    def library(self, device: int, optimisation: str) -> Any:
         self._on(device)
         try:
-            return cublaslt.load()[0]
-        except cublaslt.NotFound:
+            return LIBRARIES[optimisation].load()[0]
+        except NotFound:
             return None
 
     # graphs ----------------------------------------------------------------------------------------------------------

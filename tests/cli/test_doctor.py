@@ -120,19 +120,26 @@ def test_a_device_that_does_not_exist(monkeypatch):
     assert "CUDA_VISIBLE_DEVICES" not in {row[0] for row in doctor._driver()}
 
 
-def test_a_library_for_products(monkeypatch):
-    from jitgraph.runtime.cuda import cublaslt, fake
+def test_libraries_for_products_and_convolutions(monkeypatch):
+    from jitgraph.runtime.cuda import cublaslt, cudnn, fake, installed
 
-    monkeypatch.setattr(cublaslt, "load", lambda: (fake.FakeDriver().products(0), "/lib/libcublasLt.so.13"))
+    modules = {"library_products": cublaslt, "library_convolutions": cudnn}
+    for optimisation, module in modules.items():
+        library = fake.FakeDriver().library(0, optimisation)
+        monkeypatch.setattr(module, "load", lambda library=library, module=module: (library, f"/lib/{module.__name__}.so"))
     monkeypatch.setenv("JITGRAPH_TF32", "1")
-    assert [row[0] for row in doctor._library()] == ["cuBLASLt", "TF32"] and "/lib/" in doctor._library()[0][1]
+    rows = doctor._libraries()
+    assert [row[0] for row in rows] == ["cuBLASLt", "cuDNN", "TF32"]
+    assert rows[0][1].startswith("13.0.2, /lib/") and rows[1][1].startswith("9.19.0, /lib/")
 
     def refuse():
-        raise cublaslt.NotFound("neither here nor there")
+        raise installed.NotFound("neither here nor there")
 
-    monkeypatch.setattr(cublaslt, "load", refuse)
-    ((_, told, state, todo),) = doctor._library()
-    assert "neither here nor there" in told and state == doctor.MISSING and "cublas" in todo
+    for module in modules.values():
+        monkeypatch.setattr(module, "load", refuse)
+    products, convolutions, _ = doctor._libraries()
+    for (_, told, state, todo), extra in ((products, "cublas"), (convolutions, "cudnn")):
+        assert "neither here nor there" in told and state == doctor.MISSING and f"jitgraph[{extra}]" in todo
 
 
 @pytest.mark.parametrize("target, state", [("cuda", doctor.BROKEN), ("cpu", doctor.GOOD), ("cuda-simulator", doctor.GOOD)])

@@ -6,7 +6,8 @@ from jitgraph.compiler import TARGETS, Options, compile
 from jitgraph.compiler import show as shown
 from jitgraph.compiler.place import DeviceStep
 
-LIBRARY = Options(library=True)
+LIBRARY = Options(libraries=frozenset(["library_products"]))
+WITHOUT = Options(libraries=LIBRARY.libraries, off=LIBRARY.libraries)
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def fed(tf, *shape, dtype="float32"):
 def test_a_layer_is_one_product(tf, kernels):
     y = tf.nn.relu(tf.nn.bias_add(tf.matmul(fed(tf, 8, 16), fed(tf, 16, 12)), fed(tf, 12)))
     (kernel,) = kernels(y)
-    assert kernels.launches == 1 and kernel.library.words() == " with bias, relu"
+    assert kernels.launches == 1 and kernel.library.words() == "cuBLASLt with bias, relu"
     assert [kernel.params[k].name for k in (kernel.library.bias, kernel.library.y)] == ["x2", "y0"]
     assert kernel.source            # for sizes that the library declines
 
@@ -40,7 +41,7 @@ def test_a_layer_is_one_product(tf, kernels):
 def test_a_residual_after_a_bias(tf, kernels):
     y = fed(tf, 8, 12) + tf.nn.bias_add(tf.matmul(fed(tf, 8, 16), fed(tf, 16, 12)), fed(tf, 12))
     (kernel,) = kernels(y)
-    assert (kernel.library.beta, kernel.library.words()) == (1, " with added up, bias")
+    assert (kernel.library.beta, kernel.library.words()) == (1, "cuBLASLt with added up, bias")
 
 
 @pytest.mark.parametrize("combine, sign, beta", [
@@ -66,15 +67,15 @@ def test_factors_of_16_bits_are_rounded_by_the_library_and_biased_after_that(tf,
     assert kernel.library is None and kernels.launches == 1
 
 
-@pytest.mark.parametrize("rows, launches, library", [(8, 1, False), (512, 2, True)])
-def test_what_the_library_cannot_do_is_a_kernel_of_its_own_after_a_large_product(tf, kernels, rows, launches, library):
-    (kernel,) = kernels(tf.nn.sigmoid(tf.matmul(fed(tf, rows, 512), fed(tf, 512, 512))))
+@pytest.mark.parametrize("terms, launches, library", [(16, 1, False), (512, 2, True)])
+def test_what_the_library_cannot_do_is_a_kernel_of_its_own_after_a_product_of_many_terms(tf, kernels, terms, launches, library):
+    (kernel,) = kernels(tf.nn.sigmoid(tf.matmul(fed(tf, 8, terms), fed(tf, terms, 512))))
     assert kernels.launches == launches and (kernel.library is not None) == library
 
 
 def test_a_product_that_is_wanted_itself_is_the_librarys(tf, kernels):
     (kernel,) = kernels(tf.matmul(fed(tf, 2, 3, 4, 5), fed(tf, 2, 3, 6, 5), transpose_b=True))
-    assert kernel.library.turned == (False, True) and kernel.library.words() == ""
+    assert kernel.library.turned == (False, True) and kernel.library.words() == "cuBLASLt"
 
 
 def test_terms_are_not_shared_out_for_it(tf, kernels):
@@ -89,9 +90,9 @@ def test_rounding_to_tf32_is_asked_for(tf, kernels, monkeypatch):
     y = tf.matmul(fed(tf, 8, 8), fed(tf, 8, 8))
     assert not kernels(y)[0].library.short
     monkeypatch.setenv("JITGRAPH_TF32", "1")
-    assert kernels(y, present(library=True))[0].library.short
+    assert kernels(y, present(libraries=LIBRARY.libraries))[0].library.short
     z = tf.matmul(fed(tf, 8, 8, dtype="float64"), fed(tf, 8, 8, dtype="float64"))
-    assert not kernels(z, present(library=True))[0].library.short
+    assert not kernels(z, present(libraries=LIBRARY.libraries))[0].library.short
 
 
 def plan(program):
@@ -101,7 +102,7 @@ def plan(program):
 @pytest.mark.parametrize("options, told", [
     (LIBRARY, "by cuBLASLt with bias"),
     (Options(), "by this kernel: cuBLASLt was not found (jitgraph doctor says where it is looked for)"),
-    (Options(library=True, off=frozenset(["library_products"])), "by this kernel: library_products is switched off")])
+    (WITHOUT, "by this kernel: library_products is switched off")])
 def test_the_plan_says_who_makes_a_product(tf, kernels, options, told):
     kernels(tf.nn.bias_add(tf.matmul(fed(tf, 8, 16), fed(tf, 16, 12)), fed(tf, 12)), options)
     assert plan(kernels.program) == [told]

@@ -131,6 +131,7 @@ def pools_of(session):
 def test_all_optimisations_are_tested():
     assert set(PROGRAMS) | {"scalar_loops", "native_iterations", "product_sums", "row_products",
                              "result_reuse", "batched_launches", "split_products", "library_products",
+                             "library_convolutions",
                              "epilogues", "late_gradients", "kept_values"} == set(OPTIMISATIONS)
 
 

@@ -1,4 +1,6 @@
 """Drivers to hold to the rules, and kernels to run on them."""
+from dataclasses import replace
+
 import pytest
 
 
@@ -20,6 +22,14 @@ def fake():
     from jitgraph.runtime.cuda.fake import FakeDriver
 
     return FakeDriver
+
+
+@pytest.fixture
+def all_are_large(monkeypatch):
+    """Convolutions of all sizes are worth a library's launch."""
+    from jitgraph.compiler.targets import CUDA
+
+    monkeypatch.setattr(type(CUDA), "tuning", replace(CUDA.tuning, library_worth=0))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ def session(tf, monkeypatch):
     monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
 
     def make():
-        library = machine_of(targets.present()).driver.products(0)
+        library = machine_of(targets.present()).driver.library(0, "library_products")
         library.multiplied.clear()
         made = tf.Session(jit="always")
         make.multiplied = library.multiplied
@@ -105,7 +105,7 @@ def test_a_machine_without_the_library(tf, session, monkeypatch):
     from jitgraph.runtime.cuda.machine import machine_of
 
     monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
-    monkeypatch.setattr(machine_of(targets.present()), "multiplies", False)
+    monkeypatch.setattr(machine_of(targets.present()), "libraries", frozenset())
     x = tf.placeholder(tf.float32, [2, 2])
     with session() as s:
         np.testing.assert_allclose(s.run(tf.matmul(x, x), {x: np.eye(2)}), np.eye(2))
@@ -121,7 +121,7 @@ def test_each_device_has_its_own(tf, monkeypatch):
     for number in range(2):
         with tf.device(f"/gpu:{number}"):
             found.append(tf.matmul(x, tf.constant(normal(3, 3))))
-    libraries = [machine_of(targets.present()).driver.products(number) for number in range(2)]
+    libraries = [machine_of(targets.present()).driver.library(number, "library_products") for number in range(2)]
     for library in libraries:
         library.multiplied.clear()
     with tf.Session(jit="always") as s:

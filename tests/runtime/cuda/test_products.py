@@ -10,6 +10,7 @@ import pytest
 from jitgraph.runtime.cuda import cublaslt, products
 from jitgraph.runtime.cuda.cublaslt import Attribute, Layout, Preference
 from jitgraph.runtime.cuda.driver import DriverError
+from jitgraph.runtime.cuda.installed import NotFound
 from jitgraph.runtime.cuda.products import Addresses, Product, Products
 
 RNG = np.random.default_rng(0)
@@ -20,7 +21,7 @@ FLAGS = list(itertools.product((False, True), (False, True)))
 def library():
     try:
         return cublaslt.load()[0]
-    except cublaslt.NotFound as error:
+    except NotFound as error:
         pytest.skip(f"cuBLASLt: {error}")
 
 
@@ -34,7 +35,7 @@ class Bench:
 
     def __init__(self, driver):
         self.driver, self.stream = driver, driver.stream(0)
-        self.products = Products(driver.products(0))
+        self.products = Products(driver.library(0, "library_products"))
         self.workspace = driver.alloc(0, 4096)
 
     def bring(self, array):
@@ -53,7 +54,7 @@ class Bench:
         shape, dtype = (p.batch, p.rows, p.columns), DTYPES[p.result]
         at = [self.bring(x) if x is not None else 0 for x in (a, b, c, bias)]
         y = self.bring(np.full(shape, np.nan, dtype))
-        self.products.multiply(prepared, Addresses(*at, y), self.workspace, self.stream)
+        self.products.run(prepared, Addresses(*at, y), self.workspace, self.stream)
         return self.taken(y, shape, dtype)
 
 
@@ -107,7 +108,7 @@ def test_added_up_in_place_in_a_graph_as_often_as_it_is_launched(bench):
     at = [bench.bring(v) for v in (a, b, np.zeros((2, 4), np.float32))]
     driver.synchronize(bench.stream)
     driver.begin_capture(bench.stream)
-    bench.products.multiply(prepared, Addresses(at[0], at[1], at[2], 0, at[2]), bench.workspace, bench.stream)
+    bench.products.run(prepared, Addresses(at[0], at[1], at[2], 0, at[2]), bench.workspace, bench.stream)
     graph = driver.instantiate(driver.end_capture(bench.stream))
     for _ in range(3):
         driver.launch_graph(graph, bench.stream)
@@ -121,7 +122,7 @@ def test_a_product_is_late_and_overwrites_its_workspace(bench):
     kept = np.zeros(4096, np.uint8)
     bench.driver.to_device(bench.workspace, kept, bench.stream)
     bench.driver.synchronize(bench.stream)
-    bench.products.multiply(bench.products.prepare(p, bench.workspace), Addresses(*at[:2], 0, 0, at[2]), bench.workspace,
+    bench.products.run(bench.products.prepare(p, bench.workspace), Addresses(*at[:2], 0, 0, at[2]), bench.workspace,
                             bench.stream)
     assert not bench.products._library.multiplied
     assert bench.taken(bench.workspace, 4096, np.uint8)[:512].all() and bench.products._library.multiplied == ["plain"]
@@ -131,7 +132,7 @@ def test_an_address_outside_of_its_memory_is_refused(bench):
     p = product(4, 4, 4)
     at = [bench.bring(np.zeros(size, np.float32)) for size in (16, 15, 16)]
     with pytest.raises(DriverError, match="matrix a of cublasLtMatmul: out of bounds"):
-        bench.products.multiply(bench.products.prepare(p, bench.workspace), Addresses(*at[:2], 0, 0, at[2]), bench.workspace,
+        bench.products.run(bench.products.prepare(p, bench.workspace), Addresses(*at[:2], 0, 0, at[2]), bench.workspace,
                                 bench.stream)
 
 
@@ -159,7 +160,7 @@ def test_a_status_says_what_to_do(bench, monkeypatch):
 @pytest.mark.parametrize("kind", ["fake", "real"])
 @pytest.mark.parametrize("factor, compute", [("f32", 68), ("f64", 70), ("f16", 68), ("fb16", 68)])
 def test_descriptors_hold_what_they_are_told(fake, kind, factor, compute):
-    lib = library() if kind == "real" else fake().products(0)
+    lib = library() if kind == "real" else fake().library(0, "library_products")
     p = product(3, 5, 7, (True, False), factor, 4, bias=True, relu=True)._replace(a=(2, 15, 9))
     made = products.described(lib, p, 1 << 20)
     ask = made.operation.get
@@ -179,7 +180,7 @@ def test_descriptors_hold_what_they_are_told(fake, kind, factor, compute):
 
 @pytest.mark.parametrize("kind", ["fake", "real"])
 def test_a_descriptor_takes_no_value_of_another_size(fake, kind):
-    lib = library() if kind == "real" else fake().products(0)
+    lib = library() if kind == "real" else fake().library(0, "library_products")
     made = products.described(lib, product(2, 2, 2), 0)
     with pytest.raises(DriverError, match="SetAttribute failed with CUBLAS_STATUS_INVALID_VALUE: .*JITGRAPH_WITHOUT"):
         made.first.set(Layout.LD, ctypes.c_int32(2))
@@ -200,6 +201,6 @@ def test_a_library_that_is_not_there(monkeypatch):
 
     monkeypatch.setattr(pathfinder, "load_nvidia_dynamic_lib", refuse)
     cublaslt.load.cache_clear()
-    with pytest.raises(cublaslt.NotFound, match="no cublasLt here"):
+    with pytest.raises(NotFound, match="no cublasLt here"):
         cublaslt.load()
     cublaslt.load.cache_clear()
