@@ -63,7 +63,7 @@ class Iterations:
                 left = [column[done:] for column in fed]
                 table = self._table([*(element(column, 0) for column in left), *(values[k] for k in numbers)], plan, numbers)
                 self.limit = 1 if table is None else table.limit
-                same = min([_alike(column) for column in left], default=count - done)
+                same = min(map(alike, left), default=count - done)
                 if table is None or min(same, table.limit) < LEAST:
                     return ([[element(column, number) for column in left] for number in range(count - done)],
                             None if table is None else self)
@@ -90,19 +90,8 @@ class Iterations:
         assert counters is not None and condition.many is not None
         if any(counter.stride is None for counter in counters):
             return self._take_in_turn(values, counters, condition)
-        limit = self.limit              # which another thread may change
-        steps = np.arange(limit + 1)
-        with np.errstate(all="ignore"):
-            numbers = {}
-            for k, _, stride in counters:
-                assert stride is not None
-                first = np.asarray(values[k])
-                numbers[k] = first + steps.astype(first.dtype) * stride(values, ())
-            following = [numbers[k][1:] if k in numbers else value for k, value in enumerate(values)]
-            going = spread(condition.many(following), limit)
-            ended = not going.all()
-            count = int(going.argmin()) + 1 if ended else limit
-            return count, self.steps.before_all(Ahead(values, {k: column[:count] for k, column in numbers.items()}, count)), ended
+        count, numbers, ended = ahead_of(counters, values, condition, self.limit)
+        return count, self.steps.before_all(Ahead(values, {k: column[:-1] for k, column in numbers.items()}, count)), ended
 
     def _take_in_turn(self, values: list[Any], counters: list[Counter], condition: Condition) -> tuple[int, list[Column], bool]:
         """The same for numbers that do not merely count: they may follow from what is taken."""
@@ -128,12 +117,31 @@ class Iterations:
                 values[k] = np.array(values[k])         # not the memory of all iterations for the sake of the last
 
 
-def _alike(column: Column) -> int:
+def ahead_of(counters: list[Counter], values: list[Any], condition: Condition,
+             limit: int) -> tuple[int, dict[int, np.ndarray], bool]:
+    """(how many iterations are next, `limit` at most, {variable that counts: its values before each of them and after the last},
+    whether the loop has ended after these), where all counters go by equal steps and the condition can be said ahead."""
+    assert condition.many is not None
+    steps = np.arange(limit + 1)
+    with np.errstate(all="ignore"):
+        numbers = {}
+        for k, _, stride in counters:
+            assert stride is not None
+            first = np.asarray(values[k])
+            numbers[k] = first + steps.astype(first.dtype) * stride(values, ())
+        following = [numbers[k][1:] if k in numbers else value for k, value in enumerate(values)]
+        going = spread(condition.many(following), limit)
+    ended = not going.all()
+    count = int(going.argmin()) + 1 if ended else limit
+    return count, {k: column[:count + 1] for k, column in numbers.items()}, ended
+
+
+def alike(column: Column) -> int:
     """How many of a column's first entries are of one shape."""
     if isinstance(column, np.ndarray):
         return len(column)
-    first = np.shape(column[0])
-    return next((k for k, a in enumerate(column) if np.shape(a) != first), len(column))
+    first = column[0].shape
+    return next((k for k, a in enumerate(column) if a.shape != first), len(column))
 
 
 class Table:

@@ -88,6 +88,8 @@ class Handle:
                     and elements.is_empty() and (not self.identical or _fits(self._shape(elements), rows.shape[1:])):
                 return Elements.of_rows(rows)           # a new array, all at once
             rows = rows_of(rows)
+        elif not isinstance(rows, list):        # of a device
+            rows = list(rows)
         if isinstance(rows, list) and len(rows) > 1 and self._may_write(elements, indices, rows):
             items = list(elements.list.items())
             for index, row in zip(indices, rows):

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler import divide
-from jitgraph.compiler.loops.expressions import ScalarFunction
+from jitgraph.compiler.loops.expressions import Counter, ScalarFunction
 from jitgraph.compiler.place import CopyStep, DeviceStep
 from jitgraph.compiler.targets import HOST
-from jitgraph.runtime.iterations import LEAST, LONGEST, TABLES, Condition
+from jitgraph.runtime.iterations import LEAST, LONGEST, TABLES, Condition, ahead_of, alike
+from jitgraph.runtime.loop_takes import Ahead
+from jitgraph.tensor_arrays.host_values import Column, element
 
 from .array import DeviceArray, bring, put
 from .places import MOVE
@@ -41,8 +43,13 @@ class DeviceIterations:
     def __init__(self, loop: divide.LoopCall, steps: LoopSteps, sources: Sources, counted: Mapping[int, ScalarFunction]) -> None:
         self.loop, self.steps, self.sources = loop, steps, sources
         self.numbers = {loop.division.targets[j]: function for j, function in counted.items()}
-        self.functions = {**self.numbers, **{counter.variable: counter.following for counter in loop.counters or ()}}
+        division, others = loop.division, {counter.variable: counter for counter in loop.counters or ()}
+        self.counters = [*({k: Counter(k, function, division.expressions.stride(division.body.outputs[k], k, loop.invariant))
+                            for k, function in self.numbers.items()} | others).values()]
+        self.functions = {counter.variable: counter.following for counter in self.counters}
         self.of_fetch = {j: loop.division.targets[j] for j in counted}
+        # whether the host's part goes by columns: what counts goes by equal steps, and nothing is taken in place
+        self.by_columns = len(steps.takes_all) == len(steps.takes) and all(c.stride is not None for c in self.counters)
         self.tables: dict[Binding, Table | None] = {}
         self.limit = 1          # iterations in the next call: one, until a table says how many may be
 
@@ -50,27 +57,37 @@ class DeviceIterations:
             condition: Condition) -> tuple[list[list[Any]], DeviceIterations | None]:
         """As `jitgraph.runtime.iterations.Iterations.run`."""
         while True:
-            fed, counts, ended = self._take(values, condition)
-            count, done = len(fed), 0
+            count, fed, counts, ended = self._take(values, condition)
+            done = 0
             while done < count:         # those of other shapes have a table of their own
                 for k, column in counts.items():
-                    values[k] = column[done]
-                table = self._table([*fed[done], *(values[k] for k in numbers)], plan, numbers)
+                    values[k] = np.asarray(column[done])
+                left = [column[done:] for column in fed]
+                table = self._table([*(element(column, 0) for column in left), *(values[k] for k in numbers)], plan, numbers)
                 self.limit = 1 if table is None else table.limit
-                same = next((n for n in range(done, count) if not _alike(fed[n], fed[done])), count) - done
+                same = min(map(alike, left), default=count - done)
                 if table is None or min(same, table.limit) < LEAST:
-                    return fed[done:], None if table is None else self
+                    return ([[element(column, number) for column in left] for number in range(count - done)],
+                            None if table is None else self)
                 same = min(same, table.limit)
-                found = table.execute(values, fed[done:done + same], {k: counts[k][done:done + same] for k in self.numbers})
-                self._store(values, found, {k: counts[k][done + 1:] for k in self.numbers}, same)
+                found = table.execute(values, [column[:same] for column in left], same,
+                                      {k: counts[k][done:done + same] for k in self.numbers})
+                self._store(values, found, {k: counts[k][done + 1:done + same + 1] for k in self.numbers}, same)
                 plan.runs += same
                 done += same
             if ended:
                 return [], self
 
-    def _take(self, values: list[Any], condition: Condition) -> tuple[list[list[Any]], dict[int, list[Any]], bool]:
-        """(what the next iterations take, {variable that counts: its values before each of them and after the last}, whether the
-        loop has ended after these); the variables that count are left as they were."""
+    def _take(self, values: list[Any], condition: Condition) -> tuple[int, list[Column], Mapping[int, Column], bool]:
+        """(how many iterations are next, the columns that they take, {variable that counts: its values before each of them and
+        after the last}, whether the loop has ended after these); the variables that count are left as they were."""
+        if condition.many is None or not self.by_columns:
+            return self._take_in_turn(values, condition)
+        count, numbers, ended = ahead_of(self.counters, values, condition, self.limit)
+        return count, self.steps.before_all(Ahead(values, {k: column[:-1] for k, column in numbers.items()}, count)), numbers, ended
+
+    def _take_in_turn(self, values: list[Any], condition: Condition) -> tuple[int, list[Column], Mapping[int, Column], bool]:
+        """The same for numbers that do not merely count."""
         counts: dict[int, list[Any]] = {k: [np.asarray(values[k])] for k in self.functions}
         taken: list[list[Any]] = []
         going, limit = True, self.limit         # which another thread may change
@@ -85,7 +102,7 @@ class DeviceIterations:
                 going = condition.one(values)
         for k, column in counts.items():
             values[k] = column[0]
-        return taken, counts, not going
+        return len(taken), [*map(list, zip(*taken))], {**counts}, not going
 
     def _table(self, taken: list[Any], plan: Plan, numbers: list[int]) -> Table | None:
         """The table for iterations that take such arrays."""
@@ -96,20 +113,14 @@ class DeviceIterations:
             self.tables[binding] = Table.of(binding, plan, self, numbers)
         return self.tables[binding]
 
-    def _store(self, values: list[Any], found: Sequence[Sequence[Any]], counts: Mapping[int, Sequence[Any]], count: int) -> None:
-        """What the loop does itself after each of `count` iterations, which gave `found` for the fetches of the body's plan."""
-        for n in range(count):
-            new = [counts[self.of_fetch[j]][n] if j in self.of_fetch else values[d] if r is None else found[r][n]    # type: ignore[index]
+    def _store(self, values: list[Any], found: Sequence[Column], counts: Mapping[int, Column], count: int) -> None:
+        """What the loop does itself after `count` iterations, which gave these columns for the fetches of the body's plan."""
+        columns = [counts[self.of_fetch[j]] if j in self.of_fetch else [values[d]] * count if r is None else found[r]   # type: ignore[index]
                    for j, (r, d) in enumerate(self.sources)]
-            self.steps.after(values, new)
+        self.steps.after_all(values, columns, {}, count)
         for k in self.steps.targets:            # not the memory of all iterations for the sake of the last
             if isinstance(values[k], DeviceArray) and values[k].base is not None:
                 values[k] = values[k].copy()
-
-
-def _alike(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    """Whether two iterations take arrays of the same shapes."""
-    return all(a.shape == b.shape for a, b in zip(one, other))
 
 
 class Table:
@@ -172,20 +183,20 @@ class Table:
             return None
         return Table(binding, d, outputs, taken, counted, states, results, read)
 
-    def execute(self, values: list[Any], taken: list[list[Any]], counts: Mapping[int, Sequence[Any]]) -> list[list[Any]]:
-        """Runs the iterations that take these arrays.
+    def execute(self, values: list[Any], taken: list[Column], count: int, counts: Mapping[int, Column]) -> list[Column]:
+        """Runs `count` iterations, which take these columns.
 
-        Returns for every fetch its values.  Of an output that nobody stores, all but the last are None.
+        Returns the column of every fetch.  Of an output that nobody stores, all but the last are None.
         """
-        return self.binding.run((values, taken, counts), self._execute)
+        return self.binding.run((values, taken, count, counts), self._execute)
 
-    def _execute(self, frame: Any, given: tuple[list[Any], list[list[Any]], Mapping[int, Sequence[Any]]]) -> list[list[Any]]:
-        values, taken, counts = given
-        count, device = len(taken), frame.devices[self.d]
+    def _execute(self, frame: Any, given: tuple[list[Any], list[Column], int, Mapping[int, Column]]) -> list[Column]:
+        values, taken, count, counts = given
+        device = frame.devices[self.d]
         falls = any(column[-1] < column[0] for column in counts.values())
         rounds = frame.rounds = frame.rounds or Rounds(frame)
         with frame.variables_lock, frame.machine.lock:
-            columns: dict[int, list[Any]] = {}
+            columns: dict[int, Column] = {}
             addresses: dict[int, list[int]] = {}
             staying: list[list[DeviceArray]] = []           # until the kernels are asked for
             for k, kept in self.outputs.items():
@@ -196,7 +207,7 @@ class Table:
                 addresses[k] = [row.address for row in rows]
                 columns[k] = rows if kept else [*[None] * (count - 1), rows[-1]]
             for k, number in self.taken.items():
-                columns[k] = [one[number] for one in taken]
+                columns[k] = taken[number]
                 if k in self.read:
                     staying.append(self._there(frame, k, columns[k]))
                     addresses[k] = [row.address for row in staying[-1]]
@@ -221,7 +232,7 @@ class Table:
             row.base = whole
         return found
 
-    def _there(self, frame: DeviceFrame, k: int, arrays: list[Any]) -> list[DeviceArray]:
+    def _there(self, frame: DeviceFrame, k: int, arrays: Column) -> list[DeviceArray]:
         """Arrays where the kernels can read them: on the device, at an address that fits."""
         device, dtype = frame.devices[self.d], self.binding.layout.slots[k].dtype.as_numpy_dtype
         needed = frame.places.alignment(k)
