@@ -93,19 +93,23 @@ class Convolutions:
             if not self._handle:
                 cudnn.call(library, "cudnnCreate", ctypes.byref(self._handle))
             graph = described(library, asked, self._handle.value)
+            plans = (self._plan(engine) for engine in _engines(library, graph, asked))
+            plan, workspace = next(found for found in plans if found is not None)
+        except (DriverError, StopIteration):
+            return None
+        return Prepared(graph, plan, workspace)
+
+    def _plan(self, engine: Descriptor) -> tuple[Descriptor, int] | None:
+        """The plan by a way of computing, and how many bytes it works in: many that heuristics name then find that they do not take
+        it."""
+        plan = Descriptor(self._library, Kind.EXECUTION_PLAN)
+        try:
+            plan.set(Attribute.EXECUTION_PLAN_HANDLE, Type.HANDLE, self._handle.value)
+            plan.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, engine).finished()
+            (workspace,) = plan.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
         except DriverError:
             return None
-        for engine in _engines(library, graph, asked):
-            try:
-                plan = Descriptor(library, Kind.EXECUTION_PLAN)
-                plan.set(Attribute.EXECUTION_PLAN_HANDLE, Type.HANDLE, self._handle.value)
-                plan.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, engine).finished()
-                (workspace,) = plan.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
-            except DriverError:         # many that heuristics name then find that they do not take it
-                continue
-            if workspace <= WORKSPACE:
-                return Prepared(graph, plan, workspace)
-        return None
+        return (plan, workspace) if workspace <= WORKSPACE else None
 
     def run(self, prepared: Prepared, at: Sequence[int], workspace: int, stream: Stream) -> None:
         """Asks for a convolution on a stream.  `at`: where images, filter and results begin; `workspace`: and the memory that it
@@ -162,15 +166,11 @@ def _engines(library: Any, graph: Descriptor, asked: Convolution) -> Iterator[De
     """The ways that the library names for a graph, likely the fastest first, of those that it may take."""
     unwanted = IMPRECISE | ({Note.TENSOR_CORE} if asked.element == "f32" and not asked.short else set())
     for mode in HEURISTICS:
-        try:
-            asking = Descriptor(library, Kind.ENGINEHEUR).set(Attribute.ENGINEHEUR_OPERATION_GRAPH, Type.BACKEND_DESCRIPTOR, graph)
-            asking.set(Attribute.ENGINEHEUR_MODE, Type.HEUR_MODE, mode).finished()
-            count = asking.count(Attribute.ENGINEHEUR_RESULTS, Type.BACKEND_DESCRIPTOR)
-            found = [Descriptor(library, Kind.ENGINECFG) for _ in range(count)]
-            count = asking.fill(Attribute.ENGINEHEUR_RESULTS, found)
-        except DriverError:
-            continue
-        for way in found[:count]:
+        asking = Descriptor(library, Kind.ENGINEHEUR).set(Attribute.ENGINEHEUR_OPERATION_GRAPH, Type.BACKEND_DESCRIPTOR, graph)
+        asking.set(Attribute.ENGINEHEUR_MODE, Type.HEUR_MODE, mode).finished()
+        found = [Descriptor(library, Kind.ENGINECFG)
+                 for _ in range(asking.count(Attribute.ENGINEHEUR_RESULTS, Type.BACKEND_DESCRIPTOR))]
+        for way in found[:asking.fill(Attribute.ENGINEHEUR_RESULTS, found)]:
             engine = Descriptor(library, Kind.ENGINE)
             way.fill(Attribute.ENGINECFG_ENGINE, [engine])
             notes = engine.get(Attribute.ENGINE_NUMERICAL_NOTE, Type.NUMERICAL_NOTE, 32)
