@@ -41,12 +41,12 @@ class Builder:
 
     What it makes instead, where a rule of `making` says so, stands there; views and reductions that change nothing are not
     made.  `off`: optimisations (see `options`) to do without; `tuning`: the target's; `place`: the memory in which an operation
-    is to be computed, where there are several: what is equal is made once in each.
+    is to be computed, where there are several: what is equal is made once in each; `tf32`: see Options.
     """
 
     def __init__(self, off: frozenset[str] = frozenset(), tuning: Tuning = CPU,
-                 place: Callable[[Operation | None], int] | None = None):
-        self.off, self.tuning, self.place = off, tuning, place
+                 place: Callable[[Operation | None], int] | None = None, tf32: bool = False):
+        self.off, self.tuning, self.place, self.tf32 = off, tuning, place, tf32
         self.chunks = tuning.chunks
         self.nodes: list[Node] = []
         self.users: dict[Value, list[Node]] = {}        # the nodes that were made of each value

@@ -50,7 +50,7 @@ class _Lowering:
     def __init__(self, program: Program) -> None:
         self.program, self.infos = program, program.infos
         self.b = Builder(program.options.unused, program.target.tuning,
-                         program.target.place_of if program.target.has_memory else None)
+                         program.target.place_of if program.target.has_memory else None, program.options.tf32)
         self.values: dict[Tensor, Value] = {}              # tensor -> Value
         self.held: dict[Value, list[Tensor]] = {}          # and the other way round
         self.current: dict[Operation, Value] = {}             # variable -> Value of its present version

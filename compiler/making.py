@@ -266,7 +266,8 @@ def _is_librarys(b: Builder, x: Value, taps: Sequence[sizes.Dim], results: Seque
     shape, of which the order does not matter; the channels of results are among it, too."""
     if not b.on_device or x.dtype.name not in ("float32", "float64", "float16", "bfloat16"):
         return False
-    return 2 * sizes.count(results[:3]) * sizes.count(taps) >= b.tuning.library_worth
+    exact = x.dtype.name == "float64" or x.dtype.name == "float32" and not b.tf32
+    return 2 * sizes.count(results[:3]) * sizes.count(taps) >= (b.tuning.library_exact if exact else b.tuning.library_worth)
 
 
 def _columns_first(b: Builder, w: Value, order: Sequence[int]) -> Value:

@@ -43,7 +43,9 @@ class Tuning:
     tile: int = 0                       # rows and columns of the smallest tile of a result that a block of threads makes
     tiles: int = 0                      # of results that keep a device busy: of fewer, the terms are shared out; 0 if never
     part_terms: int = 256               # terms that a part of such a product has at least
-    library_worth: int = 1 << 26        # additions and multiplications from which a library's convolution is worth launches more
+    library_worth: int = 1 << 26        # additions and multiplications from which a library's convolution is worth launches more;
+    library_exact: int = 1 << 33        # without tensor cores: of ResNet-50's with 8 images, 2 to 4 thousand million, it makes
+                                        # 18 TFlop/s, as kernels do, 6 of gradients by strides, and of 15 thousand million 35 (H200)
     library_terms: int = 32             # from which a library's product is worth a launch more: 5 and 2 us where a kernel
                                         # with both takes 12 for 128 terms and 39 for 1,024 (H200)
 

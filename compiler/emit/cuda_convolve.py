@@ -10,14 +10,14 @@ With strides, only some taps reach a pixel of the input: those of its phase, the
 strides.  Its pixels are therefore made phase by phase.
 
 The `image` forms do what a library has declined: they read images without a frame, where a tap sees zeros around these, and the
-filter as [out, kh, kw, in].
+filter as [out, kh, kw, in].  Their tiles are small: where zeros lie takes registers.
 """
 from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel
-from .cuda_products import Factor, Inside, Place, ProductText
+from .cuda_products import LARGE, SMALL, Factor, Inside, Place, ProductText
 from .cuda_text import divides, is_short, plus
 
 
@@ -36,7 +36,7 @@ def emit_image_forward(node: Node) -> Kernel | None:
     """Inputs: images, the filter [out, kh, kw, in]."""
     out, kh, kw, channels = node.inputs[1].shape
     batch, oh, ow, _ = node.out.shape
-    text = ProductText(node, "convolve_images", 1, batch * oh * ow, out)
+    text = ProductText(node, "convolve_images", 1, batch * oh * ow, out, SMALL)
     if not is_short(batch * oh * ow, text.blocks):
         return None
     terms = kh * kw * channels
@@ -79,7 +79,7 @@ def emit_image_filter_gradient(node: Node) -> Kernel | None:
     out, kh, kw, channels = node.out.shape
     batch, oh, ow, _ = dy.shape
     columns = kh * kw * channels
-    text = ProductText(node, "convolve_images_filter", 1, out, columns)
+    text = ProductText(node, "convolve_images_filter", 1, out, columns, SMALL)
     if not is_short(batch * oh * ow, text.blocks):
         return None
     before = _before(text)
@@ -112,7 +112,8 @@ def _input_gradient(node: Node, taps: tuple[int, int], out: sizes.Dim, channels:
     before, (above, beside) = node.attrs["before"], margin or (0, 0)
     batch, height, width, _ = node.out.shape
     high, wide = (height + sh - 1) // sh, (width + sw - 1) // sw        # pixels of a phase
-    text = ProductText(node, "convolve_input" if margin else "convolve_images_input", sh * sw, batch * high * wide, channels)
+    name, most = ("convolve_input", LARGE) if margin else ("convolve_images_input", SMALL)
+    text = ProductText(node, name, sh * sw, batch * high * wide, channels, most)
     if not is_short(batch * high * wide, text.blocks, *before) or not text.finish_with(after):
         return None
     for name, value in (("height", height), ("width", width), ("high", high), ("wide", wide), ("dy_height", dy.shape[1]),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..options import Options
 
 
-SMALL = "a small convolution costs less by one launch than by {}'s and one for what follows"
+SMALL = "{} would be no faster at a convolution of this size"
 WITHOUT = {"matmul": ("library_products", "{} has no form of what follows the product"),
            **dict.fromkeys(("conv", "conv_input", "conv_filter"), ("library_convolutions", SMALL))}
 """{kind: (the optimisation by which a library makes it, why it does not where it could)}"""

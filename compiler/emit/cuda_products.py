@@ -68,14 +68,14 @@ class ProductText(GridText):
     """The text of a kernel whose `rows` and `columns` are names or numbers, as its factors' places are.
 
     `batch` is the number of results of so many rows and columns, one after the other; the lines find the present one as
-    `batch`.
+    `batch`.  `most`: the rows and columns that a tile has, where there are many.
     """
 
-    def __init__(self, node: Node, name: str, batch: sizes.Dim, rows: sizes.Dim, columns: sizes.Dim):
+    def __init__(self, node: Node, name: str, batch: sizes.Dim, rows: sizes.Dim, columns: sizes.Dim, most: int = LARGE):
         self.read = ELEMENTS[node.inputs[0].dtype.name]         # the element type of both factors
         self.per = neighbours(node.inputs)                 # elements of a factor that a thread brings for a strip
         large = sizes.count((batch, (rows + LARGE - 1) // LARGE, (columns + LARGE - 1) // LARGE)) >= MANY
-        self.tile = LARGE if large and node.out.dtype.size == 4 else SMALL
+        self.tile = most if large and node.out.dtype.size == 4 else SMALL
         self.rounded = ELEMENTS[node.out.dtype.name] if is_half(ELEMENTS[node.out.dtype.name]) else ""
         super().__init__(node, f"{name}_{self.tile}", code=self.rounded and "f32")      # what is rounded is added up in float32
         self.name += f"_{self.read}" * is_half(self.read)

@@ -35,11 +35,14 @@ MOST = 4                # tiles at once: of eight bytes each they take 33 KiB
 
 
 def emitter(kernel: Kernel) -> TileEmitter | None:
-    """What writes a map that turns some of its buffers by tiles; None for any other kernel."""
-    if kernel.kind != "map" or len(kernel.loops) < 2 or any(p.use == "inout" for p in kernel.params):
+    """What writes a map that turns some of its buffers by tiles, none of which it changes, as other threads would have changed some
+    of a tile when a thread takes the rest; None for any other kernel."""
+    if kernel.kind != "map" or len(kernel.loops) < 2:
         return None
     last = len(kernel.loops) - 1
     turned = {along for s in kernel.body if (along := _turned(s, last)) is not None}
+    if any(_turned(s, last) is not None and kernel.params[s.access.param].use != "in" for s in kernel.body if s.access is not None):
+        return None
     if len(turned) != 1 or any(sizes.hint_of(kernel.loops[k].size) < LEAST for k in (*turned, last)):
         return None
     made = TileEmitter(kernel, *turned)

@@ -26,6 +26,7 @@ CROSS_CORRELATION = 1   # cudnnConvolutionMode_t
 HEURISTICS = (3, 2)     # cudnnBackendHeurMode_t: by a decision tree, then what is left
 IMAGES, FILTER, RESULTS = 1, 2, 3       # what tensors are called
 ANYTHING = 0            # the number of the engine that takes whatever no other does, and is slower than our kernels
+EVEN = {ANYTHING, 1, 2}     # of those for as many zeros after images as before: with others, 1 gives wrong gradients (cuDNN 9.19)
 IMPRECISE = frozenset([Note.DOWN_CONVERT_INPUTS, Note.REDUCED_PRECISION_REDUCTION, Note.NONDETERMINISTIC, Note.WINOGRAD_TILE_13x13])
 OPERATIONS = {
     "forward": (Kind.CONVOLUTION_FORWARD, Attribute.FORWARD_X, Attribute.FORWARD_W, Attribute.FORWARD_Y,
@@ -93,19 +94,23 @@ class Convolutions:
             if not self._handle:
                 cudnn.call(library, "cudnnCreate", ctypes.byref(self._handle))
             graph = described(library, asked, self._handle.value)
+            plans = (self._plan(engine) for engine in _engines(library, graph, asked))
+            plan, workspace = next(found for found in plans if found is not None)
+        except (DriverError, StopIteration):
+            return None
+        return Prepared(graph, plan, workspace)
+
+    def _plan(self, engine: Descriptor) -> tuple[Descriptor, int] | None:
+        """The plan by a way of computing, and how many bytes it works in: many that heuristics name then find that they do not take
+        it."""
+        plan = Descriptor(self._library, Kind.EXECUTION_PLAN)
+        try:
+            plan.set(Attribute.EXECUTION_PLAN_HANDLE, Type.HANDLE, self._handle.value)
+            plan.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, engine).finished()
+            (workspace,) = plan.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
         except DriverError:
             return None
-        for engine in _engines(library, graph, asked):
-            try:
-                plan = Descriptor(library, Kind.EXECUTION_PLAN)
-                plan.set(Attribute.EXECUTION_PLAN_HANDLE, Type.HANDLE, self._handle.value)
-                plan.set(Attribute.EXECUTION_PLAN_ENGINE_CONFIG, Type.BACKEND_DESCRIPTOR, engine).finished()
-                (workspace,) = plan.get(Attribute.EXECUTION_PLAN_WORKSPACE_SIZE, Type.INT64, 1)
-            except DriverError:         # many that heuristics name then find that they do not take it
-                continue
-            if workspace <= WORKSPACE:
-                return Prepared(graph, plan, workspace)
-        return None
+        return (plan, workspace) if workspace <= WORKSPACE else None
 
     def run(self, prepared: Prepared, at: Sequence[int], workspace: int, stream: Stream) -> None:
         """Asks for a convolution on a stream.  `at`: where images, filter and results begin; `workspace`: and the memory that it
@@ -161,18 +166,15 @@ def _tensor(library: Any, asked: Convolution, name: int, shape: tuple[int, ...])
 def _engines(library: Any, graph: Descriptor, asked: Convolution) -> Iterator[Descriptor]:
     """The ways that the library names for a graph, likely the fastest first, of those that it may take."""
     unwanted = IMPRECISE | ({Note.TENSOR_CORE} if asked.element == "f32" and not asked.short else set())
+    wrong = {ANYTHING} if asked.before == asked.after else EVEN
     for mode in HEURISTICS:
-        try:
-            asking = Descriptor(library, Kind.ENGINEHEUR).set(Attribute.ENGINEHEUR_OPERATION_GRAPH, Type.BACKEND_DESCRIPTOR, graph)
-            asking.set(Attribute.ENGINEHEUR_MODE, Type.HEUR_MODE, mode).finished()
-            count = asking.count(Attribute.ENGINEHEUR_RESULTS, Type.BACKEND_DESCRIPTOR)
-            found = [Descriptor(library, Kind.ENGINECFG) for _ in range(count)]
-            count = asking.fill(Attribute.ENGINEHEUR_RESULTS, found)
-        except DriverError:
-            continue
-        for way in found[:count]:
+        asking = Descriptor(library, Kind.ENGINEHEUR).set(Attribute.ENGINEHEUR_OPERATION_GRAPH, Type.BACKEND_DESCRIPTOR, graph)
+        asking.set(Attribute.ENGINEHEUR_MODE, Type.HEUR_MODE, mode).finished()
+        found = [Descriptor(library, Kind.ENGINECFG)
+                 for _ in range(asking.count(Attribute.ENGINEHEUR_RESULTS, Type.BACKEND_DESCRIPTOR))]
+        for way in found[:asking.fill(Attribute.ENGINEHEUR_RESULTS, found)]:
             engine = Descriptor(library, Kind.ENGINE)
             way.fill(Attribute.ENGINECFG_ENGINE, [engine])
             notes = engine.get(Attribute.ENGINE_NUMERICAL_NOTE, Type.NUMERICAL_NOTE, 32)
-            if not unwanted & set(notes) and engine.get(Attribute.ENGINE_GLOBAL_INDEX, Type.INT64, 1) != [ANYTHING]:
+            if not unwanted & set(notes) and not wrong & set(engine.get(Attribute.ENGINE_GLOBAL_INDEX, Type.INT64, 1)):
                 yield way

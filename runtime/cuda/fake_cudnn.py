@@ -19,6 +19,8 @@ from .fake_memory import POISON, Memory
 VERSION = 91900
 WORKING = 256           # bytes that every convolution works in
 NOT_INITIALIZED, BAD_PARAM, NOT_FINALIZED, NOT_SUPPORTED = 1001, 2000, 2004, 3000
+NAMES = {NOT_INITIALIZED: b"CUDNN_STATUS_NOT_INITIALIZED", BAD_PARAM: b"CUDNN_STATUS_BAD_PARAM",
+         NOT_FINALIZED: b"CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED", NOT_SUPPORTED: b"CUDNN_STATUS_NOT_SUPPORTED"}
 TYPES: dict[int, Any] = {0: np.float32, 1: np.float64, 2: np.float16, 9: ml_dtypes.bfloat16}
 OPERATIONS = {
     Kind.CONVOLUTION_FORWARD: (Attribute.FORWARD_X, Attribute.FORWARD_W, Attribute.FORWARD_Y, Attribute.FORWARD_CONV_DESC),
@@ -64,8 +66,7 @@ class FakeCudnn:
         return VERSION
 
     def cudnnGetErrorString(self, status: int) -> bytes:
-        return {NOT_INITIALIZED: b"CUDNN_STATUS_NOT_INITIALIZED", BAD_PARAM: b"CUDNN_STATUS_BAD_PARAM",
-                NOT_FINALIZED: b"CUDNN_STATUS_BAD_PARAM_NOT_FINALIZED", NOT_SUPPORTED: b"CUDNN_STATUS_NOT_SUPPORTED"}.get(status, b"unknown")
+        return NAMES.get(status, b"unknown")
 
     def cudnnCreate(self, handle: Any) -> int:
         handle._obj.value = 1

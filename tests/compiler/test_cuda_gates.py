@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from jitgraph.compiler import TARGETS, compile
+from jitgraph.compiler import TARGETS, Options, compile
 from jitgraph.compiler.emit import cuda_compile, cuda_rows
 from jitgraph.compiler.place import DeviceStep
 
@@ -64,6 +64,16 @@ def half_convolution(tf):
     return found
 
 
+def large_convolution(tf):
+    """What a library may decline."""
+    found = []
+    for dtype, channels, out in (("float32", 64, 64), ("float32", 33, 35), ("float16", 64, 64), ("float16", 33, 35)):
+        x, w = tf.placeholder(dtype, [None, 112, 112, channels]), tf.placeholder(dtype, [3, 3, channels, out])
+        y = [tf.nn.conv2d(x, w, [1, step, step, 1], "SAME") for step in (1, 2)]
+        found += [*y, *tf.gradients(y, [x, w])]
+    return found
+
+
 def sequences(tf):
     table, rows = tf.placeholder(tf.float32, [1000, 64]), tf.placeholder(tf.int32, [None])
     v = tf.get_variable("v", [100, 5])
@@ -103,7 +113,7 @@ def factors(tf):
 
 
 GRAPHS = [convolution, uneven_convolution, windows, products, half_products, half_convolution, half_windows, sequences,
-          half_sequences, random, factors]
+          half_sequences, random, factors, large_convolution]
 
 
 def by_hand(tf, build):
@@ -111,7 +121,8 @@ def by_hand(tf, build):
     fetches = build(tf)
     feeds = {op.outputs[0]: tuple(2 if d is None else d for d in op.outputs[0].shape.as_list())
              for op in tf.get_default_graph().get_operations() if op.type == "Placeholder"}
-    steps = compile(tf.get_default_graph(), fetches, feeds=feeds, target=TARGETS["cuda"]).layout.steps
+    options = Options(libraries=frozenset(["library_convolutions"]))
+    steps = compile(tf.get_default_graph(), fetches, feeds=feeds, target=TARGETS["cuda"], options=options).layout.steps
     return {step.kernel.source: step.kernel for step in steps if isinstance(step, DeviceStep) and step.kernel.threads}
 
 

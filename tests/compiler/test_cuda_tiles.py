@@ -61,3 +61,11 @@ def test_every_barrier_is_needed(scheduled):
 def test_otherwise_there_are_no_tiles(scheduled, build, shape):
     for kernel in scheduled(build, np.ones(shape, np.float32)).kernels:
         assert "_tile" not in kernel.source and cuda_tiles.emitter(kernel) is None
+
+
+def test_a_variable_is_changed_by_what_is_turned(tf, on_the_grid):
+    """As filters are by gradients that a library gives with their columns first."""
+    v, x = tf.Variable(RNG.standard_normal((40, 33)).astype(np.float32)), tf.placeholder(tf.float32, [33, 40])
+    launched = on_the_grid([tf.assign_sub(v, tf.transpose(x) * 0.5)], {x: RNG.standard_normal((33, 40)).astype(np.float32)})
+    (kernel,) = (kernel for kernel in launched if any(param.use == "inout" for param in kernel.params))
+    assert "_tile = shared_f32(1056)" in kernel.source

@@ -29,7 +29,7 @@ def all_are_large(monkeypatch):
     """Convolutions of all sizes are worth a library's launch."""
     from jitgraph.compiler.targets import CUDA
 
-    monkeypatch.setattr(type(CUDA), "tuning", replace(CUDA.tuning, library_worth=0))
+    monkeypatch.setattr(type(CUDA), "tuning", replace(CUDA.tuning, library_worth=0, library_exact=0))
 
 
 @pytest.fixture

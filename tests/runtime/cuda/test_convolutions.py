@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jitgraph.compiler.primitives.convolutions import convolved, seen
-from jitgraph.runtime.cuda import convolutions, cudnn
+from jitgraph.runtime.cuda import convolutions, cudnn, fake_cudnn
 from jitgraph.runtime.cuda.convolutions import Convolution, Convolutions
 from jitgraph.runtime.cuda.cudnn import Attribute, Descriptor, Kind, Type
 from jitgraph.runtime.cuda.driver import DriverError
@@ -125,6 +125,14 @@ def test_an_engine_that_gives_the_same_bits_and_rounds_nothing_unasked(bench, el
     asked = convolution(element=element, short=short)
     bench.run(asked, tensors(asked))
     assert bench.library.convolved == [f"convolution_forward by engine {engine}"]
+
+
+@pytest.mark.parametrize("sizes, engine", [("gaps", 1), ("steps, with more zeros after than before", 3)])
+def test_no_engine_that_takes_zeros_after_images_for_those_before(bench, monkeypatch, sizes, engine):
+    monkeypatch.setattr(fake_cudnn, "ENGINES", [(1, ()), (3, ())])
+    asked = convolution("filter", sizes)
+    bench.run(asked, tensors(asked))
+    assert bench.library.convolved == [f"convolution_backward_filter by engine {engine}"]
 
 
 def test_a_plan_that_needs_too_much_memory_is_not_followed(bench, monkeypatch):
