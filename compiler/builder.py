@@ -32,6 +32,7 @@ from .tuning import CPU, Tuning
 if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
 
+ALONE = ("add", "mul", "and", "or")     # reductions that give a single element as it is; NaN is no extreme, not even alone
 COMPARED = 64           # elements of a constant up to which it is compared with others
 NUMERIC = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
@@ -211,6 +212,8 @@ class Builder:
         if not axes and op not in SEARCHES:
             return x
         shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
+        if op in ALONE and all(sizes.is_one(x.shape[a]) for a in axes):
+            return x if keep_dims else self.reshape(x, shape)
         dtype = dtypes.int64 if op in SEARCHES else x.dtype
         out = self._instead("reduce", op, x, axes, shape, dtype)
         if out is None:

@@ -23,6 +23,7 @@ from .primitives.memory import CONST
 from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
 from .primitives.reductions import PARTIAL, REDUCE, SEARCHES
+from .tuning import Tuning
 from .views import is_plain, resolve
 
 if TYPE_CHECKING:
@@ -115,7 +116,18 @@ def _parts(b: Builder, op: str, x: Value, axes: tuple[int, ...]) -> int:
     first = all(i < kept[0] and place[i] < min(place[k] for k in kept) for i in reduced)
     rows = sizes.count([x.shape[i] for i in axes])
     long = rows >= b.tuning.parted_rows and sizes.count(x.shape) >= b.tuning.parted
-    return b.tuning.column_parts if first and long and "column_kernels" not in b.off else 0
+    if not first or not long or "column_kernels" in b.off:
+        return 0
+    return _parts_of_columns(b.tuning, rows, sizes.count([x.shape[i] for i in kept]))
+
+
+def _parts_of_columns(tuning: Tuning, rows: int, columns: int) -> int:
+    """In how many parts so many rows are shared out: in no more than it takes to give a device work."""
+    if not tuning.column_blocks:
+        return tuning.column_parts
+    side_by_side = -(-columns // tuning.block_columns)
+    parts = min(tuning.column_blocks, rows * columns // tuning.block_elements) // side_by_side
+    return parts if parts > 1 else 0
 
 
 def thin_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value | None:

@@ -24,6 +24,9 @@ class Tuning:
     column_parts: int = 16          # and of one over the first axes ...
     parted: int = 1 << 17           # ... from so many elements on,
     parted_rows: int = 64           # if it has so many rows
+    column_blocks: int = 0          # of threads that keep a device busy with such parts: no more are made; 0 for `column_parts`
+    block_columns: int = 128        # that one of these blocks sums up at once ...
+    block_elements: int = 1 << 14   # ... of so many elements, at least
 
     column_searches: bool = True    # whether places of extremes are looked for in a block of columns at a time
 
@@ -64,5 +67,5 @@ class Tuning:
 
 
 CPU = Tuning()
-CUDA = Tuning(tile=64, tiles=128, largest=1024, sorts=True, taps=25, column_searches=False,
+CUDA = Tuning(parted_rows=512, column_blocks=396, tile=64, tiles=128, largest=1024, sorts=True, taps=25, column_searches=False,
               filter_columns=False, few_pixels=0, winograd_worth=0.0)   # its convolutions are products; until a GPU has measured

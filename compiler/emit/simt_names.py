@@ -145,6 +145,7 @@ def namespace() -> dict[str, Callable[..., Any]]:
         "outside": lambda index, limit: int(not 0 <= index < limit),
         "inside": lambda index, limit: index if 0 <= index < limit else 0,
         "onwards": Words.onwards, "quotient": lambda a, b: a // b, "quotient32": _quotient32, "smaller": min, "larger": max,
+        "unforeseen": lambda x: x,
         "float_bits": lambda x: x.view(f"i{x.itemsize}"), "bits_float": lambda x: x.view(np.float32),
         "taken": _taken, "take4": _move, "copy4": _move, "copy_some": _copy_some, "add_products": _add_products,
         **dict.fromkeys(("load8", "take8", "store8"), functools.partial(_move, count=8)),
