@@ -266,7 +266,7 @@ def winograd_filter(b: Builder, x: Value, dy: Value, shape: Sequence[sizes.Dim],
     covered = winograd.covered(dy.shape[1:3], shape)
     x = _framed(b, x, [lo for lo, _ in around], [d + t - 1 for d, t in zip(covered, shape)])
     dy = _framed(b, dy, (0, 0), covered)
-    parts = b.node(WINOGRAD_FILTER, [x, dy], [((b.chunks_of(shape, x.dtype, x.shape[0]), *shape), x.dtype)]).out
+    parts = b.node(WINOGRAD_FILTER, [x, dy], [((b.chunks_of(shape, x.dtype, dy.shape[:3]), *shape), x.dtype)]).out
     return b.reduce("add", parts, [0])
 
 
