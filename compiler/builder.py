@@ -32,6 +32,7 @@ from .tuning import CPU, Tuning
 if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
 
+ALONE = ("add", "mul", "and", "or")     # reductions that give a single element as it is; NaN is no extreme, not even alone
 COMPARED = 64           # elements of a constant up to which it is compared with others
 NUMERIC = ("float16", "bfloat16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
@@ -47,7 +48,6 @@ class Builder:
     def __init__(self, off: frozenset[str] = frozenset(), tuning: Tuning = CPU,
                  place: Callable[[Operation | None], int] | None = None, tf32: bool = False):
         self.off, self.tuning, self.place, self.tf32 = off, tuning, place, tf32
-        self.chunks = tuning.chunks
         self.nodes: list[Node] = []
         self.users: dict[Value, list[Node]] = {}        # the nodes that were made of each value
         self.known: dict[Any, Node | Value] = {}           # key -> the node, or the value, that was made first
@@ -211,6 +211,8 @@ class Builder:
         if not axes and op not in SEARCHES:
             return x
         shape = tuple(d for i, d in enumerate(x.shape) if i not in axes)
+        if op in ALONE and all(sizes.is_one(x.shape[a]) for a in axes):
+            return x if keep_dims else self.reshape(x, shape)
         dtype = dtypes.int64 if op in SEARCHES else x.dtype
         out = self._instead("reduce", op, x, axes, shape, dtype)
         if out is None:
@@ -330,17 +332,24 @@ class Builder:
             return found
         x = self.pad_images(x, around)
         dtype = product_dtype(x.dtype)
-        parts = self.node(CONV_FILTER, [x, dy], [((self.chunks_of(shape, dtype, x.shape[0]), *shape), dtype)], strides=strides,
+        parts = self.node(CONV_FILTER, [x, dy], [((self.chunks_of(shape, dtype, dy.shape[:3]), *shape), dtype)], strides=strides,
                           dilations=dilations).out
         return self.reduce("add", parts, [0])
 
-    def chunks_of(self, shape: Sequence[sizes.Dim], dtype: Any, images: sizes.Dim) -> int:
-        """In how many parts, each of images of its own, the gradient of a filter of `shape` is made."""
+    def chunks_of(self, shape: Sequence[sizes.Dim], dtype: Any, windows: Sequence[sizes.Dim]) -> int:
+        """In how many parts, each of images or windows of its own, the gradient of a filter of `shape` is made."""
         most = self.tuning.chunks
         if self.tuning.tiles:
             tiles = self.tuning.tiles_of(sizes.product(shape[:-1]), shape[-1])
-            most = min(-(-self.tuning.tiles // tiles), sizes.hint_of(images))
+            most = min(-(-self.tuning.tiles // tiles), -(-sizes.count(windows) // self.tuning.part_windows))
         return max(1, min(most, self.tuning.chunk_bytes // (sizes.product(shape) * dtype.size)))
+
+    def depthwise_chunks_of(self, shape: Sequence[sizes.Dim], windows: Sequence[sizes.Dim]) -> int:
+        """The same of a filter whose channels are not mixed."""
+        if not self.tuning.depthwise_results:
+            return self.tuning.chunks
+        most = min(self.tuning.depthwise_results // sizes.count(shape), -(-sizes.count(windows) // self.tuning.part_windows))
+        return max(1, most)
 
     def concat(self, xs: Sequence[Value], axis: int) -> Value:
         axis = axis % xs[0].rank

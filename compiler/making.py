@@ -25,6 +25,7 @@ from .primitives.memory import CONST
 from .primitives.products import MATMUL
 from .primitives.rearrangements import BROADCAST, RESHAPE, TRANSPOSE
 from .primitives.reductions import PARTIAL, REDUCE, SEARCHES
+from .tuning import Tuning
 from .views import is_plain, resolve
 
 if TYPE_CHECKING:
@@ -117,7 +118,18 @@ def _parts(b: Builder, op: str, x: Value, axes: tuple[int, ...]) -> int:
     first = all(i < kept[0] and place[i] < min(place[k] for k in kept) for i in reduced)
     rows = sizes.count([x.shape[i] for i in axes])
     long = rows >= b.tuning.parted_rows and sizes.count(x.shape) >= b.tuning.parted
-    return b.tuning.column_parts if first and long and "column_kernels" not in b.off else 0
+    if not first or not long or "column_kernels" in b.off:
+        return 0
+    return _parts_of_columns(b.tuning, rows, sizes.count([x.shape[i] for i in kept]))
+
+
+def _parts_of_columns(tuning: Tuning, rows: int, columns: int) -> int:
+    """In how many parts so many rows are shared out: in no more than it takes to give a device work."""
+    if not tuning.column_blocks:
+        return tuning.column_parts
+    side_by_side = -(-columns // tuning.block_columns)
+    parts = min(tuning.column_blocks, rows * columns // tuning.block_elements) // side_by_side
+    return parts if parts > 1 else 0
 
 
 def thin_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value | None:
@@ -303,7 +315,7 @@ def winograd_filter(b: Builder, x: Value, dy: Value, shape: Sequence[sizes.Dim],
     covered = winograd.covered(dy.shape[1:3], shape)
     x = _framed(b, x, [lo for lo, _ in around], [d + t - 1 for d, t in zip(covered, shape)])
     dy = _framed(b, dy, (0, 0), covered)
-    parts = b.node(WINOGRAD_FILTER, [x, dy], [((b.chunks_of(shape, x.dtype, x.shape[0]), *shape), x.dtype)]).out
+    parts = b.node(WINOGRAD_FILTER, [x, dy], [((b.chunks_of(shape, x.dtype, dy.shape[:3]), *shape), x.dtype)]).out
     return b.reduce("add", parts, [0])
 
 

@@ -197,8 +197,11 @@ def _loop_order(group: Group, kind: str) -> list[tuple[int, str]]:
 
 
 def _merge_loops(kernel: Kernel) -> None:
-    """Merges neighbouring loops of one role where every access steps through them evenly."""
+    """Merges neighbouring loops of one role where every access steps through them evenly, and the last loop over sums of columns
+    with the one before it that is kept, too."""
     accesses = [s.access for s in kernel.body if s.access is not None]
+    if kernel.kind == "cols":
+        _lengthen_columns(kernel, accesses)
     k = 0
     while k + 1 < len(kernel.loops):
         a, b = kernel.loops[k], kernel.loops[k + 1]
@@ -210,6 +213,19 @@ def _merge_loops(kernel: Kernel) -> None:
                 del x.strides[k]
         else:
             k += 1
+
+
+def _lengthen_columns(kernel: Kernel, accesses: list[Access]) -> None:
+    """for i (outer), for j (reduce), for k (inner) -> for j, for ik, where i steps over all k in every access"""
+    kept = [k for k, loop in enumerate(kernel.loops) if loop.role == "outer"][bool(kernel.parts):]
+    inner = len(kernel.loops) - 1
+    while kept and all(sizes.same(x.strides[kept[-1]], x.strides[inner] * kernel.loops[inner].size) for x in accesses):
+        k = kept.pop()
+        kernel.loops[inner] = Loop(kernel.loops[k].size * kernel.loops[inner].size, "inner")
+        del kernel.loops[k]
+        inner -= 1
+        for x in accesses:
+            del x.strides[k]
 
 
 def _add_missing_loop(kernel: Kernel) -> None:

@@ -24,6 +24,9 @@ class Tuning:
     column_parts: int = 16          # and of one over the first axes ...
     parted: int = 1 << 17           # ... from so many elements on,
     parted_rows: int = 64           # if it has so many rows
+    column_blocks: int = 0          # of threads that keep a device busy with such parts: no more are made; 0 for `column_parts`
+    block_columns: int = 128        # that one of these blocks sums up at once ...
+    block_elements: int = 1 << 14   # ... of so many elements, at least
 
     column_searches: bool = True    # whether places of extremes are looked for in a block of columns at a time
 
@@ -33,6 +36,8 @@ class Tuning:
     thin: int = 1 << 12             # terms from which one product with one row or column is a sum; smaller ones compile once
     chunks: int = 16                # parts of a batch with a filter gradient of their own, at most ...
     chunk_bytes: int = 1 << 22      # ... of which none is larger
+    part_windows: int = 64          # windows that a part of a filter's gradient has at least, where it is shared out by windows
+    depthwise_results: int = 0      # partial results of a depthwise filter's gradient that keep a device busy; 0 for `chunks`
     filter_columns: bool = True         # whether the columns of a large filter that a tile reads are copied to lie together
     few_pixels: int = 128               # up to so many, what they see is gathered for a product ...
     large_filter: int = 1 << 20         # ... with a filter of at least so many numbers
@@ -68,5 +73,6 @@ class Tuning:
 
 
 CPU = Tuning()
-CUDA = Tuning(tile=64, tiles=128, largest=1024, sorts=True, taps=25, column_searches=False,
-              filter_columns=False, few_pixels=0, winograd_worth=0.0)   # its convolutions are products; until a GPU has measured
+CUDA = Tuning(parted_rows=512, column_blocks=396, depthwise_results=1 << 16, tile=64, tiles=128, largest=1024, sorts=True, taps=25,
+              column_searches=False, filter_columns=False, few_pixels=0,
+              winograd_worth=0.0)   # its convolutions are products; until a GPU has measured

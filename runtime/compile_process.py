@@ -212,7 +212,7 @@ def serve() -> None:
         begin = time.perf_counter()
         try:
             if "capability" in job:
-                code = cuda_compile.compile_text(job["source"], job["name"], job["codes"], job["threads"],
+                code = cuda_compile.compile_text(job["source"], job["name"], job["codes"], tuple(job["bounds"]),
                                                  tuple(job["capability"])).cubin
             else:
                 code = native.compile_function(job["source"], job["name"], job["codes"], job["symbol"], job["compiler"],

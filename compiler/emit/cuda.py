@@ -17,7 +17,7 @@ the order of every sum, and with it every bit, is the same at each run.
     rows     a block per row: threads stride over the reduce loops, folds and shared memory combine what they have; where
              the length of rows is known, see `cuda_rows`
     partial  a block per chunk of the whole reduction
-    cols     a block per 32 columns: lanes lie along the columns, warps stride over the reduce loops
+    cols     a block per 32 columns or more, of parts of the rows: see `cuda_columns`
 
 A launch may do the work of several kernels of one text, as many blocks one after the other as each of them has (`batch`).  It
 finds out from a table whose block it is; there stand the addresses of that kernel's buffers, and its sizes:
@@ -35,16 +35,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jitgraph.declare.prim import ELEMENTARY
+
 from .. import sizes
-from ..kernel import Kernel, memory_code
+from ..kernel import WIDTH, Kernel, memory_code
 from ..sizes import Dim
-from . import cuda_rows, cuda_tiles
+from . import cuda_columns, cuda_rows, cuda_tiles
 from .cuda_intrinsics import WARP
 from .cuda_nests import MAX_THREADS, CUDAEmitter, neighbours
 from .kernel_text import kernel_name
 from .loops import Text
 
 MAP_THREADS = 256
+MOST_RESIDENT = 16      # blocks that a multiprocessor has at once on every device
 MAX_BLOCKS = 4096       # more than run at once on any device; a block with more to do strides on
 PER_THREAD = 4          # elements that a thread should have before a block gets more warps
 
@@ -78,15 +81,17 @@ def launch(kernel: Kernel) -> Launch:
         return Launch((outer + MAP_THREADS - 1) // MAP_THREADS, MAP_THREADS * PER_THREAD)
     if kernel.kind == "partial":
         return Launch(kernel.parts, (reduced + kernel.parts - 1) // kernel.parts)
-    if kernel.kind == "cols":
-        rows = (reduced + kernel.parts - 1) // kernel.parts if kernel.parts else reduced
-        return Launch(outer * ((kernel.loops[-1].size + WARP - 1) // WARP), rows * WARP)
     return Launch(outer, reduced)
 
 
-def most_threads(kernel: Kernel) -> int:
-    """The most threads that a block of a kernel has."""
-    return kernel.threads or (MAP_THREADS if kernel.kind == "map" else MAX_THREADS)
+def launch_bounds(kernel: Kernel) -> tuple[int, int]:
+    """(the most threads that a block of a kernel has, how many blocks a multiprocessor must have room for): threads that mostly
+    wait for memory get fewer registers, so that more of them wait."""
+    threads = kernel.threads or (MAP_THREADS if kernel.kind == "map" else MAX_THREADS)
+    needs_many = any(s.prim in ELEMENTARY for s in kernel.body) or any(p.use == "in" and WIDTH[p.dtype] > 4 for p in kernel.params)
+    waits = kernel.kind == "cols" and not needs_many
+    resident = MAX_THREADS * 3 // 2 if waits else MAX_THREADS
+    return threads, min(resident // threads, MOST_RESIDENT)
 
 
 def geometry(blocks: int, width: int) -> tuple[int, int]:
@@ -118,7 +123,7 @@ def emit(kernel: Kernel) -> Kernel:
 
 def _writer(kernel: Kernel) -> CUDAEmitter:
     kernel.threads = 0
-    return cuda_rows.emitter(kernel) or cuda_tiles.emitter(kernel) or CUDAEmitter(kernel)
+    return next(filter(None, (room.emitter(kernel) for room in (cuda_rows, cuda_tiles, cuda_columns))), None) or CUDAEmitter(kernel)
 
 
 def is_nest(kernel: Kernel) -> bool:

@@ -21,8 +21,7 @@ from jitgraph.installing import advice
 
 from ..kernel import Kernel
 from .compile_error import CompileError
-from .cuda import most_threads
-from .cuda_nests import MAX_THREADS
+from .cuda import launch_bounds
 from .instruction import numba_type
 from .native import memory_codes, source_digest
 
@@ -54,29 +53,30 @@ def compile_kernel(kernel: Kernel, capability: tuple[int, int] = HOPPER) -> Comp
     Raises ExtraMissing where jitgraph[cuda] is not installed, or parts of another toolkit are in its place, CompileError where
     the kernel does not compile.
     """
-    return compile_text(kernel.source, kernel.name, argument_codes(kernel), most_threads(kernel), capability)
+    return compile_text(kernel.source, kernel.name, argument_codes(kernel), launch_bounds(kernel), capability)
 
 
-def compile_text(source: str, name: str, codes: Sequence[str], threads: int, capability: tuple[int, int]) -> CompiledKernel:
-    """The same of a kernel's text, of which function `name` takes arguments of these types; `threads`: the most per block."""
-    ptx = to_ptx(source, name, codes, threads, capability)
+def compile_text(source: str, name: str, codes: Sequence[str], bounds: tuple[int, int],
+                 capability: tuple[int, int]) -> CompiledKernel:
+    """The same of a kernel's text, of which function `name` takes arguments of these types; `bounds`: see `launch_bounds`."""
+    ptx = to_ptx(source, name, codes, bounds, capability)
     _check_toolkit(ptx)
     cubin, log = to_cubin(ptx, source, capability)
-    return CompiledKernel(name, ptx, cubin, threads, **_resources(log))
+    return CompiledKernel(name, ptx, cubin, bounds[0], **_resources(log))
 
 
-def to_ptx(source: str, name: str, codes: Sequence[str], threads: int, capability: tuple[int, int] = HOPPER) -> str:
+def to_ptx(source: str, name: str, codes: Sequence[str], bounds: tuple[int, int], capability: tuple[int, int] = HOPPER) -> str:
     """The PTX of a kernel's text; its entry point is `name`.  The same text gives the same PTX."""
     from numba.core.compiler_lock import global_compiler_lock
 
     with global_compiler_lock:
-        library, symbol = _lowered(source, name, tuple(codes), threads)
+        library, symbol = _lowered(source, name, tuple(codes), bounds)
         (ptx,) = library.get_asm_strs(cc=capability)
     return _renamed(ptx, symbol, name)
 
 
 @functools.lru_cache(maxsize=1)         # kept for devices of another kind: this takes most of the time, and is the same for all
-def _lowered(source: str, name: str, codes: tuple[str, ...], threads: int) -> tuple[Any, str]:
+def _lowered(source: str, name: str, codes: tuple[str, ...], bounds: tuple[int, int]) -> tuple[Any, str]:
     """(a kernel's text as LLVM's instructions, the symbol of its entry point)."""
     cuda = numba_cuda()
     from numba.core.errors import NumbaError
@@ -94,7 +94,7 @@ def _lowered(source: str, name: str, codes: tuple[str, ...], threads: int) -> tu
     function = library.get_function(symbol)
     library._entry_name = symbol
     cuda.compiler.kernel_fixup(function, False)
-    cuda.nvvm.set_launch_bounds(function, (threads, MAX_THREADS // threads))     # 128 registers each
+    cuda.nvvm.set_launch_bounds(function, bounds)
     for argument in function.args:
         argument.add_attribute("noalias")
     return library, symbol

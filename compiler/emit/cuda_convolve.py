@@ -56,19 +56,18 @@ def _forward(text: ProductText, taps: tuple[int, int], b: Factor) -> Kernel:
 
 
 def emit_filter_gradient(node: Node) -> Kernel | None:
-    """Inputs: padded images, the gradient of the result; a partial gradient for each part of the batch."""
+    """Inputs: padded images, the gradient of the result; a partial gradient for each part of the pixels."""
     x, dy = node.inputs
     chunks, kh, kw, channels, out = node.out.shape
     batch, oh, ow, _ = dy.shape
     text = ProductText(node, "convolve_filter", chunks, kh * kw * channels, out)
-    if not is_short(batch * oh * ow * chunks, text.blocks):
+    if not is_short(batch * oh * ow, text.blocks):
         return None
     a = Factor("x0", _taps(text, x, kw, node.attrs["dilations"]), _pixel(text, x, (oh, ow), node.attrs["strides"]), "rows",
                divides(text.per, channels))
     b = Factor("x1", _same, lambda index, name: [f"{name} = {index} * {out}"], "rows", divides(text.per, out))
-    images, pixels = text.slot("images", batch), text.slot("pixels", oh * ow)
-    terms = [f"first = quotient32(batch * {images}, {chunks}) * {pixels}",
-             f"last = quotient32((batch + 1) * {images}, {chunks}) * {pixels}"]
+    pixels = text.slot("pixels", batch * oh * ow)
+    terms = [f"first = quotient(batch * {pixels}, {chunks})", f"last = quotient((batch + 1) * {pixels}, {chunks})"]
     text.write(a, b, terms, lambda row, name: [f"{name} = (batch * {kh * kw * channels} + {row}) * {out}"])
     return text.grid([x, dy], text.blocks)
 

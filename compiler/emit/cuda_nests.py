@@ -28,12 +28,12 @@ def neighbours(kernel: Kernel) -> int:
     for count in (8, 4) if halves else (4,):
         # arithmetic takes the time otherwise, and a text that is so many times as long more of it to compile
         fits = divides(count, kernel.loops[-1].size) and work * count <= MOST_WORK * 4
-        if fits and all(_moves(kernel, s, count) for s in kernel.body if s.access is not None):
+        if fits and all(moves(kernel, s, count) for s in kernel.body if s.access is not None):
             return count
     return 1
 
 
-def _moves(kernel: Kernel, s: Statement, count: int) -> bool:
+def moves(kernel: Kernel, s: Statement, count: int) -> bool:
     """Whether a statement moves so many neighbours, or one element that is the same for all."""
     assert s.access is not None
     *strides, last = s.access.strides
@@ -238,44 +238,3 @@ class CUDAEmitter(Emitter):
             with self.text.block("if thread == 0:"):
                 for s in stores:
                     self.store(s, index)
-
-    # cols ------------------------------------------------------------------------------------------------------
-    def _cols(self) -> None:
-        inner = len(self.kernel.loops) - 1
-        n, outer = self.extent(inner), self._loops("outer")
-        reductions = self._reductions(0)
-        self._prepare_block(MAX_THREADS)
-        self.text.line(f"groups = quotient({n} + {WARP - 1}, {WARP})")
-        items = "groups" if self._count(outer) == "1" else f"groups * {self._count(outer)}"
-        with self._strided("q", self.block, items, self.blocks):
-            self.text.line("group = quotient(q, groups)")
-            self.text.line(f"i{inner} = (q - group * groups) * {WARP} + lane")
-            self._item_indices(outer, "group")
-            self._row_statements(0)
-            for s in reductions:
-                self._start(s)
-            start, end = "warp", ""
-            if self.kernel.parts:
-                self.part_lines(self._count(self._loops("reduce")))
-                start, end = "first + warp", "last"
-            with self.text.block(f"if i{inner} < {n}:"):
-                with self._points(self._loops("reduce"), start, "warps", end):
-                    self._pass_body(0, {0: self._stores("full")}, {}, self._step)
-            self.text.line("barrier()")
-            for s in reductions:
-                self._keep(s, "thread")
-            self.text.line("barrier()")
-            with self.text.block(f"if (warp == 0) & (i{inner} < {n}):"):
-                self._column_results(reductions)
-
-    def _column_results(self, reductions: list[Statement]) -> None:
-        """One column's values, from what the warps have accumulated, by the first warp."""
-        with self._strided("w", "1", "warps", "1"):
-            for s in reductions:
-                part = self._kept(s, f"w * {WARP} + lane")
-                update = scalars.reduction(s.prim, self.accumulator(s))[1]
-                self.text.line(f"{s.name}_acc = " + update.format(acc=f"{s.name}_acc", x=part))
-        for s in reductions:
-            self._finish(s)
-        stores = self._stores("row")
-        self._all(self.closure([s.args[0] for s in stores], self.varies_in_columns), stores)

@@ -13,6 +13,7 @@ from .cuda_text import THREADS, GridText, is_short, plus
 from .windows import least, near
 
 LANES = 32              # channels of a block that adds up the gradient of a depthwise filter
+AHEAD = 4               # windows on their way to a thread of it
 
 
 class WindowText(GridText):
@@ -123,6 +124,7 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
         else:
             mine = text.value("x0[q]")
             text.line(at, f"top = {text.value('x1[there]')}")
+            text.line(at, f"gradient = {text.value('x2[there]')}")         # on its way while the window is looked at
             if op == "max":
                 low = f"{least(node, text.code)}, "
                 text.line(at, f"left = max_step({low}{mine}) == top")
@@ -131,7 +133,7 @@ def emit_pool_gradient(node: Node) -> Kernel | None:
                     _look_at_first(text, at, channels)
             else:
                 text.line(at, f"left = {near(mine, 'top', text.number)}")
-            text.line(at, f"v = v + select(left, {text.value('x2[there]')}, {text.number}(0))")
+            text.line(at, f"v = v + select(left, gradient, {text.number}(0))")
         text.line(2, f"y0[q] = {text.written('v')}")
     return text.grid(list(node.inputs), blocks)
 
@@ -197,35 +199,41 @@ def emit_depthwise_input(node: Node) -> Kernel | None:
 
 
 def emit_depthwise_filter(node: Node) -> Kernel | None:
-    """Partial gradients, for parts of the batch, of a depthwise convolution for its filter; inputs x, dy.
+    """Partial gradients, for parts of all windows, of a depthwise convolution for its filter; inputs x, dy.
 
-    A block has one part, a tap and 32 results of channels: a lane each; its warps share out the windows."""
+    A block has one part, a tap and 32 results of channels: a lane each; its warps share out the windows, several of which are on
+    their way at once."""
     x, dy = node.inputs
     multiplier = int(node.attrs["multiplier"])
     chunks, taps = node.out.shape[0], node.attrs["taps"][0] * node.attrs["taps"][1]
     text = WindowText(node, "depthwise_filter", x.shape[1:3], dy.shape[1:3])
     blocks, warps = chunks * taps * ((dy.shape[3] + LANES - 1) // LANES), THREADS // LANES
-    if not is_short(sizes.product(dy.shape), chunks * x.shape[0], blocks):
+    if not is_short(sizes.product(dy.shape), blocks):
         return None
-    images, channels, results = (text.slot(name, d) for name, d in (
-        ("images", x.shape[0]), ("channels", x.shape[3]), ("results", dy.shape[3])))
+    windows, channels, results = (text.slot(name, d) for name, d in (
+        ("windows", sizes.product(dy.shape[:3])), ("channels", x.shape[3]), ("results", dy.shape[3])))
     groups = text.slot("groups", (dy.shape[3] + LANES - 1) // LANES)
     text.lines_at(1, ["thread = thread_index()", f"lane = thread & {LANES - 1}", f"warp = thread >> {LANES.bit_length() - 1}",
-                      f"parts = shared_{text.code}({THREADS})"])
+                      f"parts = shared_{text.code}({THREADS})", f"seen_x = local_{text.code}({AHEAD})",
+                      f"seen_dy = local_{text.code}({AHEAD})"])
     with text.each_item(blocks):
         text.lines_at(2, [
             f"part = quotient32(q, {groups})", f"c = (q - part * {groups}) * {LANES} + lane", f"chunk = quotient32(part, {taps})",
             f"tap = part - chunk * {taps}", f"a = quotient32(tap, {text.taps[1]})", f"b = tap - a * {text.taps[1]}",
             f"from_c = quotient32(c, {multiplier})", f"v = {text.code}(0)",
-            f"w = quotient32(chunk * {images}, {chunks}) * {text.rows} * {text.columns} + warp",
-            f"last = quotient32((chunk + 1) * {images}, {chunks}) * {text.rows} * {text.columns}",
-            f"while (w < last) & (c < {results}):"])
-        text.lines_at(3, [
+            f"first = quotient(chunk * {windows}, {chunks}) + warp", f"last = quotient((chunk + 1) * {windows}, {chunks})",
+            f"while (first < last) & (c < {results}):"])
+        text.loop(3, "k", AHEAD)
+        text.lines_at(4, [
+            f"w = first + k * {warps}",
             f"n = quotient32(w, {text.rows} * {text.columns})", f"i = quotient32(w, {text.columns}) - n * {text.rows}",
             f"j = w - (n * {text.rows} + i) * {text.columns}", f"p = {text.start(0)} + a", f"r = {text.start(1)} + b",
-            f"if (p >= 0) & (p < {text.height}) & (r >= 0) & (r < {text.width}):"])
-        text.line(4, f"v = v + x0[{text.pixel(channels)} + from_c] * x1[w * {results} + c]")
-        text.line(3, f"w += {warps}")
+            f"seen = (w < last) & (p >= 0) & (p < {text.height}) & (r >= 0) & (r < {text.width})",
+            f"seen_x[k] = taken(x0, {text.pixel(channels)} + from_c, seen)",
+            f"seen_dy[k] = taken(x1, w * {results} + c, seen)"])
+        text.loop(3, "k", AHEAD)
+        text.line(4, "v = v + seen_x[k] * seen_dy[k]")
+        text.line(3, f"first = unforeseen(first + {AHEAD * warps})")
         text.lines_at(2, ["barrier()", "parts[thread] = v", "barrier()", f"if (warp == 0) & (c < {results}):"])
         text.line(3, f"for other in range(1, {warps}):")
         text.line(4, f"v = v + parts[other * {LANES} + lane]")

@@ -181,8 +181,8 @@ class Emitter:
 
     def part_lines(self, count: str) -> None:
         """Lines that find the rows of a part, `first` to `last` of `count`; see Kernel."""
-        parts = self.kernel.parts
-        self.text.line(f"step = quotient({count} + {parts - 1}, {parts})")
+        parts = self.extent(0)
+        self.text.line(f"step = quotient({count} + {parts} - 1, {parts})")
         self.text.line(f"first = smaller(i0 * step, {count})")
         self.text.line(f"last = smaller(first + step, {count})")
 

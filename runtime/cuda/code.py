@@ -60,7 +60,7 @@ def _compiled_together(missing: dict[str, tuple[dict[str, str], Kernel]], capabi
     """{address: object code}, which is stored, too.  Other processes begin with the longest; what they cannot compile is left."""
     jobs: deque[tuple[str, dict[str, Any]]] = deque(
         (address, {"source": kernel.source, "name": kernel.name, "codes": cuda_compile.argument_codes(kernel),
-                   "threads": cuda.most_threads(kernel), "capability": capability})
+                   "bounds": cuda.launch_bounds(kernel), "capability": capability})
         for address, (_, kernel) in sorted(missing.items(), key=lambda item: len(item[1][1].source)))
     done: dict[str, tuple[bytes, float]] = {}
     helping = compile_process.HELPERS.start(jobs, done)

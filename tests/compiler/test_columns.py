@@ -78,7 +78,7 @@ def test_small_ones_stay_in_one_kernel(tf):
 @pytest.mark.parametrize("shape", [(67, 45), (200, 33), (9, 8, 40)])
 def test_parts_on_a_gpu(scheduled, tuned, shape):
     """The same in the simulator."""
-    tuned(parted=100)
+    tuned(parted=100, parted_rows=64, block_elements=100)
     x = np.random.RandomState(3).standard_normal(shape).astype(np.float32)
     axes = list(range(len(shape) - 1))
     run = scheduled(lambda b, x: [b.reduce("add", x * x, axes), b.reduce("max", x, axes)], x)

@@ -50,7 +50,7 @@ def test_float64(tf, on_the_grid, case):
 
 
 def test_the_gradient_of_a_small_filter_is_made_of_more_parts(tf):
-    """So many, each of images of its own, that all of a device has work."""
+    """So many, each of pixels of its own, that all of a device has work."""
     parts = {}
     for channels in (16, 128, 512):
         x, w = tf.placeholder(tf.float32, [None, 8, 8, channels]), tf.placeholder(tf.float32, [3, 3, channels, channels])
@@ -59,7 +59,7 @@ def test_the_gradient_of_a_small_filter_is_made_of_more_parts(tf):
                           target=TARGETS["cuda"], until="place")
         (found,) = [node.out.shape[0] for node in program.nodes if node.kind.name == "conv_filter"]
         parts[channels] = found
-    assert parts == {16: 40, 128: 4, 512: 1}        # all images apart; enough for 128 tiles; there are more without
+    assert parts == {16: 40, 128: 4, 512: 1}        # of 64 pixels each; enough for 128 tiles; there are more without
 
 
 @pytest.mark.slow
@@ -79,3 +79,11 @@ def test_all_columns_of_a_large_filter_lie_as_they_came(tf):
     program = compile(tf.get_default_graph(), [y], feeds={t: tuple(t.shape.as_list()) for t in (x, w)}, target=TARGETS["cuda"])
     names = [step.kernel.name for step in program.layout.steps if isinstance(step, DeviceStep)]
     assert names[-1] == "convolve_64_f32" and len(names) <= 3
+
+
+def test_the_pixels_of_one_image_are_shared_out(tf, on_the_grid):
+    x, w = tf.placeholder(tf.float32, [1, 20, 20, 3]), tf.placeholder(tf.float32, [3, 3, 3, 5])
+    feeds = {t: RNG.standard_normal(t.shape.as_list()).astype(np.float32) for t in (x, w)}
+    kernels = on_the_grid(tf.gradients(tf.square(tf.nn.conv2d(x, w, [1, 2, 1, 1], "SAME")), [w]), feeds)
+    (found,) = [kernel for kernel in kernels if kernel.kind == "conv_filter"]
+    assert found.nodes[0].out.shape[0] == 4         # of 200 pixels

@@ -105,7 +105,7 @@ def test_the_launch_of_each_kind(programs):
 
     assert launched("elementwise") == (1, 1024)
     assert launched("softmax") == (2, 512)              # a block of 128 threads per four rows
-    assert launched("columns") == (2, 70 * 32)          # a block per 32 columns, over 70 rows
+    assert launched("columns") == (2, 1024)             # a block of 256 threads per 32 columns
     assert launched("total") == (64, 79)                # a block per 64th of 5000
 
 

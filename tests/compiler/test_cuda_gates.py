@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jitgraph.compiler import TARGETS, Options, compile
-from jitgraph.compiler.emit import cuda_compile, cuda_rows
+from jitgraph.compiler.emit import cuda_compile, cuda_rows, cuda_tiles
 from jitgraph.compiler.place import DeviceStep
 
 from .assembled import compile_kernel
@@ -123,7 +123,8 @@ def by_hand(tf, build):
              for op in tf.get_default_graph().get_operations() if op.type == "Placeholder"}
     options = Options(libraries=frozenset(["library_convolutions"]))
     steps = compile(tf.get_default_graph(), fetches, feeds=feeds, target=TARGETS["cuda"], options=options).layout.steps
-    return {step.kernel.source: step.kernel for step in steps if isinstance(step, DeviceStep) and step.kernel.threads}
+    kernels = [step.kernel for step in steps if isinstance(step, DeviceStep)]
+    return {kernel.source: kernel for kernel in kernels if kernel.threads and not kernel.loops}
 
 
 @pytest.mark.parametrize("build", GRAPHS)
@@ -242,12 +243,14 @@ def check_row(kernel, build, made, columns):
     assert loads[columns % 4 > 0] == wanted + numbers * (columns % 4 > 0) and numbers <= 2
 
 
-def test_tiles_need_little(scheduled):
+@pytest.mark.parametrize("side, registers", [(32, 64), (64, 80)])
+def test_tiles_need_little(scheduled, monkeypatch, side, registers):
+    monkeypatch.setattr(cuda_tiles, "ENOUGH", 1 if side == 64 else 1 << 20)
     (kernel,) = scheduled(lambda b, x: b.transpose(x, (0, 2, 1)) * 2.0, np.ones((3, 64, 64), np.float32)).kernels
     for capability in CAPABILITIES:
         made = compile_kernel(kernel, capability)
-        assert kernel.threads and 0 <= made.shared - 4 * 32 * 33 <= 1024 and made.stack == made.spilled == 0
-        assert made.registers <= 64 and made.ptx.count("bar.sync") == 2
+        assert kernel.threads and 0 <= made.shared - 4 * side * (side + 1) <= 1024 and made.stack == made.spilled == 0
+        assert made.registers <= registers and made.ptx.count("bar.sync") == 2 and ".local" not in made.ptx
 
 
 @pytest.mark.parametrize("build", GRAPHS)

@@ -25,6 +25,20 @@ def test_a_turned_copy(scheduled, shape, perm, seed):
         assert traffic.sectors(0) == traffic.sectors(1, True) == x.nbytes // 32
 
 
+@pytest.mark.parametrize("shape, perm", [((64, 128), (1, 0)), ((70, 100), (1, 0)), ((2, 65, 64), (0, 2, 1)), ((63, 64), (1, 0))])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.uint8])
+def test_large_tiles(scheduled, monkeypatch, shape, perm, dtype):
+    """Where there are enough of them for a device, and both sides are as long."""
+    monkeypatch.setattr(cuda_tiles, "ENOUGH", 1)
+    x = RNG.randint(0, 9, shape).astype(dtype)
+    run, traffic = scheduled(lambda b, x: b.transpose(x, perm) + b.const(dtype(1)), x), simt.Traffic()
+    side = 32 if 63 in shape else 64
+    assert f"({side * (side + 1)})" in run.kernels[0].source
+    assert run.simulate(seed=2, traffic=traffic, grid=(3, 0)) == 0
+    np.testing.assert_array_equal(run.results()[0], x.transpose(perm) + dtype(1))
+    assert traffic.nbytes(0) == traffic.nbytes(1, True) == x.nbytes
+
+
 @pytest.mark.parametrize("shape", [(17, 33), (100, 31), (16, 16)])
 @pytest.mark.parametrize("dtype", [np.float64, np.uint8, np.bool_, np.int32])
 def test_any_size_and_type(scheduled, shape, dtype):

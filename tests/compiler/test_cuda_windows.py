@@ -37,7 +37,8 @@ def test_the_maxima_of_volumes(tf, on_the_grid):
 
 @pytest.mark.parametrize("size, multiplier, taps, step, padding", [
     ((2, 5, 6, 3), 1, 3, 1, "SAME"), ((2, 6, 5, 33), 1, 3, 2, "SAME"), ((3, 6, 4, 4), 2, 3, 1, "VALID"),
-    ((18, 3, 4, 2), 2, 3, 2, "SAME"), ((1, 8, 7, 5), 1, 2, 3, "VALID"), ((1, 5, 6, 5), 3, 5, 2, "SAME")])
+    ((18, 3, 4, 2), 2, 3, 2, "SAME"), ((1, 8, 7, 5), 1, 2, 3, "VALID"), ((1, 5, 6, 5), 3, 5, 2, "SAME"),
+    ((1, 13, 11, 2), 1, 3, 1, "SAME")])         # whose windows are shared out within an image
 def test_depthwise_and_its_gradients(tf, on_the_grid, size, multiplier, taps, step, padding):
     x, w = tf.placeholder(tf.float32, [None, *size[1:]]), tf.placeholder(tf.float32, [taps, taps, size[3], multiplier])
     y = tf.nn.depthwise_conv2d(x, w, [1, step, step, 1], padding)

@@ -260,7 +260,7 @@ def depthwise_filter_gradient(b: Any, x: Any, sizes: Any, dy: Any, strides: Any,
     wins, attrs = _depthwise_attrs(shape, x.shape[1:3], layout, strides, padding, dilations)
     _check(x.shape[3] == shape[2])
     _check_output(dy, x.shape[0], wins, shape[2] * shape[3])
-    parts = b.primitive("depthwise_filter", [x, dy], (b.chunks, *shape), **attrs)
+    parts = b.primitive("depthwise_filter", [x, dy], (b.depthwise_chunks_of(shape, dy.shape[:3]), *shape), **attrs)
     return b.reduce("add", parts, [0])
 
 
