@@ -112,7 +112,9 @@ def _parts(b: Builder, op: str, x: Value, axes: tuple[int, ...]) -> int:
         return 0
     kept = [i for i, d in enumerate(x.shape) if i not in axes and not sizes.same(d, 1)]
     if not kept:                # along axes of size 1 there is nothing to keep apart
-        return b.tuning.partials
+        if not b.tuning.column_blocks:
+            return b.tuning.partials
+        return max(b.tuning.partials, min(b.tuning.column_blocks, sizes.count(x.shape) // b.tuning.block_elements))
     reduced = [i for i in axes if not sizes.same(x.shape[i], 1)]
     place = x.node.attrs["perm"] if x.node.kind is TRANSPOSE else range(x.rank)
     first = all(i < kept[0] and place[i] < min(place[k] for k in kept) for i in reduced)

@@ -20,7 +20,7 @@ class Tuning:
     ahead: int = 64                 # of what is computed ahead of its turn
 
     # reductions
-    partials: int = 64              # parts of a reduction over all axes
+    partials: int = 64              # parts of a reduction over all axes, at least
     column_parts: int = 16          # and of one over the first axes ...
     parted: int = 1 << 17           # ... from so many elements on,
     parted_rows: int = 64           # if it has so many rows

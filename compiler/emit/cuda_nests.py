@@ -158,9 +158,9 @@ class CUDAEmitter(Emitter):
         _, stores, _ = self.plan_passes()
         self._prepare_block(WARP)
         n = self._count(self._loops("reduce"))
-        parts = self.kernel.parts
-        self.text.line(f"chunk = quotient({n} + {parts - 1}, {parts})")
-        with self._strided("q", self.block, str(parts), self.blocks):
+        parts = self.slot(self.kernel.parts, "n", "parts")
+        self.text.line(f"chunk = quotient({n} + {parts} - 1, {parts})")
+        with self._strided("q", self.block, parts, self.blocks):
             self.text.line(f"lo = smaller(q * chunk, {n})")
             self.text.line(f"hi = smaller(lo + chunk, {n})")
             self._row_statements(0)
