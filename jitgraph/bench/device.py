@@ -28,16 +28,16 @@ from jitgraph.bench.workloads import DEVICE
 
 PEERS = {"jitgraph": "jitgraph", "jitgraph-own": "jitgraph", "jitgraph-tf32": "jitgraph", "jitgraph-half": "jitgraph",
          "torch": "torch", "torch-compile": "torch", "torch-overhead": "torch", "torch-tf32": "torch", "torch-half": "torch",
-         "jax": "jax"}
+         "jax": "jax", "jax-tf32": "jax"}
 """{peer: its module}; torch-compile is Triton's code, torch-overhead the same by CUDA graphs; those with tf32 round the factors of
 products, those with half compute networks in float16, from float32 variables, and jitgraph-own calls neither cuBLASLt nor cuDNN."""
 AS = {"jitgraph-own": "jitgraph", "jitgraph-tf32": "jitgraph", "jitgraph-half": "jitgraph", "torch-overhead": "torch-compile",
-      "torch-tf32": "torch", "torch-half": "torch"}
+      "torch-tf32": "torch", "torch-half": "torch", "jax-tf32": "jax"}
 """By whose programs these are measured."""
 SETTINGS = {"jitgraph-own": {"JITGRAPH_WITHOUT": "library_products,library_convolutions"}, "jitgraph-tf32": {"JITGRAPH_TF32": "1"}}
 """{peer: what is set for its process}"""
 HALVES = ("jitgraph-half", "torch-half")
-APART = (*SETTINGS, "torch-tf32", *HALVES)
+APART = (*SETTINGS, "torch-tf32", "jax-tf32", *HALVES)
 """Those that the ratio of ours to the best leaves out: our own ways, and what rounds."""
 
 MODELS = ("resnet50-forward-8", "resnet50-training-8", "mobilenet-forward-8", "mobilenet-training-8", "bert-forward-8",
@@ -170,10 +170,10 @@ def markdown(rows: list[Row], gpu: str) -> str:
     lines = [f"# {gpu}, {datetime.date.today().isoformat()}", "",
              "Times are medians in microseconds; in brackets the share of the copy bandwidth" +
              (f" of {copied / 1e9:,.0f} GB/s." if copied else ", which was not measured.") +
-             " Ours / best: below 1 jitgraph is the fastest. All is float32 where no other type stands; `jitgraph-tf32`" +
-             " and `torch-tf32` round the factors of products, `jitgraph-half` and `torch-half` compute in float16, from float32" +
-             " variables, and `jitgraph-own` calls neither cuBLASLt nor cuDNN. What networks are fed comes from the host at each" +
-             " step, JAX's and ours; torch's lies on the GPU.", "",
+             " Ours / best: below 1 jitgraph is the fastest. All is float32 where no other type stands: `jitgraph-tf32`," +
+             " `torch-tf32` and `jax-tf32` round the factors of products, `jitgraph-half` and `torch-half` compute in float16," +
+             " from float32 variables. `jitgraph-own` calls neither cuBLASLt nor cuDNN. What networks are fed comes from the" +
+             " host at each step, JAX's and ours; torch's lies on the GPU.", "",
              "| workload | " + " | ".join(peers) + " | ours / best | host time of ours |",
              "|---|" + "---:|" * (len(peers) + 2)]
     remarks = []

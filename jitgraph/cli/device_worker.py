@@ -45,6 +45,9 @@ def settle(peer: str) -> Callable[[], None]:
         return _settle_jitgraph()
     if peer.startswith("torch"):
         return _settle_torch(peer)
+    import jax
+
+    jax.config.update("jax_default_matmul_precision", "highest" if peer == "jax" else "default")        # else it rounds to TF32
     return lambda: None         # what JAX is asked for here waits by itself
 
 

@@ -121,7 +121,7 @@ def by_hand(tf, build):
     fetches = build(tf)
     feeds = {op.outputs[0]: tuple(2 if d is None else d for d in op.outputs[0].shape.as_list())
              for op in tf.get_default_graph().get_operations() if op.type == "Placeholder"}
-    options = Options(libraries=frozenset(["library_convolutions"]))
+    options = Options(libraries=frozenset(["library_convolutions"]), tf32=True)
     steps = compile(tf.get_default_graph(), fetches, feeds=feeds, target=TARGETS["cuda"], options=options).layout.steps
     kernels = [step.kernel for step in steps if isinstance(step, DeviceStep)]
     return {kernel.source: kernel for kernel in kernels if kernel.threads and not kernel.loops}
