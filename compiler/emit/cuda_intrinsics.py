@@ -17,7 +17,6 @@ have.  Kernels for CUDA call nothing else: no device functions, no arrays, nothi
     add_products(sums, a, n, b, m)      sums[i * m + j] += a[i] * b[j] for the n elements of a and m of b, each rounded once
     quotient32(a, b)                    a // b of numbers in [0, 2**32): a 64-bit division takes four times as long
     unforeseen(x)                       x, an int64; how often a loop that counts by it runs nobody can tell: it is not unrolled
-    fetch(x, at)                        asks for the line of memory with x[at], for whoever reads it later: into the second cache
     fold_PRIM(x)                        `x` of the 32 lanes of a warp, combined; every lane gets the same result
     fold_argmax(x, at)                  (largest x, its place), of equal ones the smallest place; fold_argmin likewise
     pointer_CODE(table, k)              the pointer whose address is word k of a table of int64
@@ -291,14 +290,7 @@ def _moves() -> dict[str, Instruction]:
     def unforeseen(builder: ir.IRBuilder, x: ir.Value) -> ir.Value:
         return builder.asm(ir.FunctionType(x.type, [x.type]), "mov.b64 $0, $1;", "=l,l", [x], False)
 
-    def fetch(pointer: str, *rest: str) -> tuple[str, Write] | None:
-        def write(builder: ir.IRBuilder, x: ir.Value, at: ir.Value) -> None:
-            place = builder.ptrtoint(builder.gep(x, [at]), ir.IntType(64))
-            builder.asm(ir.FunctionType(ir.VoidType(), [place.type]), "prefetch.L2 [$0];", "l", [place], True)
-
-        return ("", write) if pointer.endswith("*") and rest == ("i64",) else None
-
-    return {**_pointers(), "fetch": Instruction(2, fetch), "unforeseen": fixed("i64", "i64")(unforeseen),
+    return {**_pointers(), "unforeseen": fixed("i64", "i64")(unforeseen),
             "taken": Instruction(3, taken), "take4": moving(taken4, "b1"), "copy4": moving(move),
             **_eights(move, zeros, moving), "copy_some": moving(some, "i64"), "quotient32": fixed("i64", "i64", "i64")(divided)}
 

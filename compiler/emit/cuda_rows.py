@@ -5,8 +5,7 @@
         if i1 < 2000:
             copy4(v0_row, k * 4, x0, i0 * n1 + i1)
 
-What is more than a thread's registers hold waits in shared memory, and what is more than that is loaded and computed again; such a
-row leaves room for no other, and asks for a later one while it is computed.
+What is more than a thread's registers hold waits in shared memory, and what is more than that is loaded and computed again.
 
 A row has a team: one thread, if it is short, a warp, or a block of as many threads as leave each about SHARE elements.  What
 several passes need is not computed again either where it is dear (an elementary function), or where less of it must be kept
@@ -31,11 +30,8 @@ ALONE, BY_WARP, LONGEST = 16, 512, 1 << 15     # columns up to which a row has o
 SHARE = 16              # elements that a thread of a block should have
 BLOCK = 128             # threads of a block whose threads or warps have rows of their own
 WORDS = {8: 48, 4: 48, 1: 36}   # registers for what waits, of neighbours that come together and one by one: more would spill
-HELD, LESS = 32, 24     # of a thread of a block: all if there are no more, else so many, so that none spill on any device ...
-LEAST = 16              # ... and where several are loaded at each column
+HELD, LESS = 32, 24     # of a thread of a block: all if there are no more, else so many, so that none spill on any device
 SHARED = 44 << 10       # bytes of shared memory for what waits there
-LINE = 128              # bytes of memory that come together
-ROWS_AT_ONCE = 132      # rows of those that fill a multiprocessor, of which a device goes through so many at once
 MANY = 8                # from so many, what else a pass loads waits for its turn
 
 
@@ -135,8 +131,7 @@ class RowEmitter(CUDAEmitter):
     def _stretches(self) -> list[Stretch]:
         """The groups of a thread, by where values wait."""
         words = self.waiting() // self.groups
-        less = LESS if sum(s.kind == "load" and self.varies(s.name) for s in self.kernel.body) == 1 else LEAST
-        held = self.groups if self.team <= WARP or words * self.groups <= HELD else max(less // words, 1)
+        held = self.groups if self.team <= WARP or words * self.groups <= HELD else max(LESS // words, 1)
         self.shared = self._shared_places() if held < self.groups else {}
         group = sum(WIDTH[memory_code(code)] for code in {place: self.types[name] for name, place in self.shared.items()}.values())
         more = min(self.groups, held + SHARED // (group * self.each * self.team)) if group else held
@@ -183,8 +178,6 @@ class RowEmitter(CUDAEmitter):
             which = "warp" if self.team == WARP else "thread"
             start, step = f"{self.block} * {self.rows_of_block} + {which}", f"{self.blocks} * {self.rows_of_block}"
         with self._strided("q", start, self._count(outer), step):
-            if len(self.stretches) > 1:
-                self._fetch_a_later_row(outer)
             self._item_indices(outer)
             for p in range(self.passes + 1):
                 self._row_statements(p)
@@ -233,22 +226,6 @@ class RowEmitter(CUDAEmitter):
                 self._fold(s, f"{s.name}_acc", f"{s.name}_at")
         for s in reductions:
             self._finish(s)
-
-    def _fetch_a_later_row(self, outer: list[int]) -> None:
-        """Asks for what the multiprocessors go through next, which one row of this length fills: memory would wait meanwhile."""
-        index, bytes_at_once = f"i{self.along}", self.team * LINE
-        loads = [s for s in self.needed[0] if s.kind == "load" and s.access is not None and self.deps[s.name] > {self.along}
-                 and sizes.same(s.access.strides[self.along], 1)]
-        self.text.line(f"later = q + {ROWS_AT_ONCE}")
-        with self.text.block(f"if later < {self._count(outer)}:"):
-            self._item_indices(outer, "later")
-            for s in loads:
-                assert s.access is not None
-                width = WIDTH[self.param(s).dtype]
-                with self.text.block(f"for k in range({-(-self.columns * width // bytes_at_once)}):"):
-                    self.text.line(f"{index} = (k * {self.team} + thread) * {LINE // width}")
-                    with self.text.block(f"if {index} < {self.columns}:"):
-                        self.text.line(f"fetch({self.param(s).name}, {self.index(s.access)})")
 
     def _each_group(self, stretch: Stretch, write: Callable[[], None], waits: bool = False) -> None:
         """A loop over the groups of a stretch that this thread has; `write` adds the lines inside.  `waits`: its loads are not

@@ -55,10 +55,6 @@ class Pointer:
             raise SimulationError(f"{self._who()} {verb} element {index} of {self.name}, which has {self.array.size}")
         return int(index)
 
-    def check(self, index: int) -> None:
-        """Raises SimulationError for an element that there is not."""
-        self._place(index, "asks for")
-
     def _who(self) -> str:
         return f"thread {self.at.thread} of block {self.at.block}"
 

@@ -37,12 +37,6 @@ def _taken(x: Pointer, at: int, condition: bool) -> np.generic:
     return x[at] if condition else x.array.dtype.type(0)
 
 
-def _fetch(x: Memory, at: int) -> None:
-    """Moves nothing, but not from outside a buffer."""
-    if isinstance(x, Pointer):
-        x.check(at)
-
-
 def _move(to: Memory, i: int, x: Memory, at: int, condition: bool = True, count: int = 4) -> None:
     """Some elements, by instructions that move 16 bytes, if they are as many; zeros where the condition does not hold."""
     for memory, place in ((to, i), (x, at)):
@@ -151,7 +145,7 @@ def namespace() -> dict[str, Callable[..., Any]]:
         "outside": lambda index, limit: int(not 0 <= index < limit),
         "inside": lambda index, limit: index if 0 <= index < limit else 0,
         "onwards": Words.onwards, "quotient": lambda a, b: a // b, "quotient32": _quotient32, "smaller": min, "larger": max,
-        "unforeseen": lambda x: x, "fetch": _fetch,
+        "unforeseen": lambda x: x,
         "float_bits": lambda x: x.view(f"i{x.itemsize}"), "bits_float": lambda x: x.view(np.float32),
         "taken": _taken, "take4": _move, "copy4": _move, "copy_some": _copy_some, "add_products": _add_products,
         **dict.fromkeys(("load8", "take8", "store8"), functools.partial(_move, count=8)),
