@@ -91,13 +91,13 @@ def launch_bounds(kernel: Kernel) -> tuple[int, int]:
     needs_many = any(s.prim in ELEMENTARY for s in kernel.body) or any(p.use == "in" and WIDTH[p.dtype] > 4 for p in kernel.params)
     waits = kernel.kind == "cols" and not needs_many
     resident = MAX_THREADS * 3 // 2 if waits else MAX_THREADS
-    return threads, min(resident // threads, MOST_RESIDENT)
+    return threads, max(1, min(resident // threads, MOST_RESIDENT))
 
 
-def geometry(blocks: int, width: int) -> tuple[int, int]:
-    """(blocks, threads per block) to launch, at least one of each."""
+def geometry(blocks: int, width: int, most: int = MAX_THREADS) -> tuple[int, int]:
+    """(blocks, threads per block) to launch, at least one of each; `most`: as `launch_bounds` has it."""
     threads = WARP
-    while threads < MAX_THREADS and threads * PER_THREAD < width:
+    while threads < most and threads * PER_THREAD < width:
         threads *= 2
     return max(1, min(blocks, MAX_BLOCKS)), threads
 

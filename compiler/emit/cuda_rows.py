@@ -30,7 +30,8 @@ ALONE, BY_WARP, LONGEST = 16, 512, 1 << 15     # columns up to which a row has o
 SHARE = 16              # elements that a thread of a block should have
 BLOCK = 128             # threads of a block whose threads or warps have rows of their own
 WORDS = {8: 48, 4: 48, 1: 36}   # registers for what waits, of neighbours that come together and one by one: more would spill
-HELD, LESS = 32, 24     # of a thread of a block: all if there are no more, else so many, so that none spill on any device
+HELD, LESS = 32, 24     # of a thread of a block: all if there are no more, else so many, so that none spill on any device ...
+LEAST = 16              # ... where a block has twice as many threads, for rows that would leave memory waiting otherwise
 SHARED = 44 << 10       # bytes of shared memory for what waits there
 MANY = 8                # from so many, what else a pass loads waits for its turn
 
@@ -63,7 +64,7 @@ def team(columns: int) -> int:
     threads = 2 * WARP
     while threads < MAX_THREADS and threads * SHARE < columns:
         threads *= 2
-    return threads
+    return threads if columns <= MAX_THREADS * HELD else 2 * MAX_THREADS
 
 
 class RowEmitter(CUDAEmitter):
@@ -131,7 +132,8 @@ class RowEmitter(CUDAEmitter):
     def _stretches(self) -> list[Stretch]:
         """The groups of a thread, by where values wait."""
         words = self.waiting() // self.groups
-        held = self.groups if self.team <= WARP or words * self.groups <= HELD else max(LESS // words, 1)
+        less = LESS if self.team <= MAX_THREADS else LEAST
+        held = self.groups if self.team <= WARP or words * self.groups <= HELD and less == LESS else max(less // words, 1)
         self.shared = self._shared_places() if held < self.groups else {}
         group = sum(WIDTH[memory_code(code)] for code in {place: self.types[name] for name, place in self.shared.items()}.values())
         more = min(self.groups, held + SHARED // (group * self.each * self.team)) if group else held

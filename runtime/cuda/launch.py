@@ -39,11 +39,11 @@ class Launch:
         work = step.target.work(step.kernel)
         self.code, self.words = code, SizeArguments(numbers)
         self.words.add(step.kernel.sizes)
-        self.blocks, self.width = numbers.add(work.blocks), numbers.add(work.width)
+        self.blocks, self.width, self.most = numbers.add(work.blocks), numbers.add(work.width), cuda.launch_bounds(step.kernel)[0]
         self.may_fail = any(node.kind.may_fail(node) for node in step.kernel.nodes)
 
     def bound(self, numbers: Sequence[int]) -> Bound:
-        return Bound([*self.words.words(numbers), 0], *cuda.geometry(numbers[self.blocks], numbers[self.width]))
+        return Bound([*self.words.words(numbers), 0], *cuda.geometry(numbers[self.blocks], numbers[self.width], self.most))
 
 
 class LibraryLaunch(Launch):
@@ -76,7 +76,7 @@ class BatchLaunch(Launch):
     """A kernel that does the work of several."""
 
     def __init__(self, step: DeviceStep, numbers: Numbers, code: bytes) -> None:
-        self.code, self.may_fail = code, False
+        self.code, self.may_fail, self.most = code, False, cuda.launch_bounds(step.kernel)[0]
         self.members = []
         for kernel in step.kernel.batch:
             words = SizeArguments(numbers)
@@ -85,7 +85,7 @@ class BatchLaunch(Launch):
             self.members.append((words, len(kernel.params), numbers.add(work.blocks), numbers.add(work.width)))
 
     def bound(self, numbers: Sequence[int]) -> Bound:
-        grids = [cuda.geometry(numbers[blocks], numbers[width]) for *_, blocks, width in self.members]
+        grids = [cuda.geometry(numbers[blocks], numbers[width], self.most) for *_, blocks, width in self.members]
         total = sum(blocks for blocks, _ in grids)
         places: list[int] = []
         entries: list[int] = []

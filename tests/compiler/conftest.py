@@ -68,7 +68,7 @@ class Scheduled:
         bits = 0
         for kernel in self.kernels:
             work = cuda.launch(kernel)
-            blocks, threads = cuda.geometry(sizes.hint_of(work.blocks), sizes.hint_of(work.width))
+            blocks, threads = cuda.geometry(sizes.hint_of(work.blocks), sizes.hint_of(work.width), cuda.launch_bounds(kernel)[0])
             if grid:
                 blocks, threads = grid[0], kernel.threads or grid[1]
             buffers = [self.buffer(v, p.use != "in") for v, p in zip(kernel.buffers, kernel.params)]

@@ -68,12 +68,14 @@ def test_each_element_is_read_once(scheduled, name, columns):
 
 
 @pytest.mark.parametrize("columns, threads, rows", [
-    (16, 128, 128), (17, 128, 4), (512, 128, 4), (513, 64, 1), (1024, 64, 1), (1025, 128, 1), (4096, 256, 1), (32768, 512, 1)])
+    (16, 128, 128), (17, 128, 4), (512, 128, 4), (513, 64, 1), (1024, 64, 1), (1025, 128, 1), (4096, 256, 1), (16384, 512, 1),
+    (32768, 1024, 1)])
 def test_the_team_of_a_row(scheduled, columns, threads, rows):
     """A thread, a warp, a block: how many rows a block has, of so many threads."""
     kernel = scheduled(softmax, np.zeros((1000, columns), np.float32)).kernels[0]
     assert (kernel.threads, sizes.hint_of(kernel.items)) == (threads, -(-1000 // rows))
-    assert cuda.geometry(sizes.hint_of(kernel.items), sizes.hint_of(cuda.launch(kernel).width))[1] == threads
+    work = cuda.launch(kernel)
+    assert cuda.geometry(sizes.hint_of(work.blocks), sizes.hint_of(work.width), cuda.launch_bounds(kernel)[0])[1] == threads
 
 
 @pytest.mark.parametrize("columns", [40, 2000])
