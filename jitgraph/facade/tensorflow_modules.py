@@ -352,7 +352,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     "tools": {
         "freeze_graph": ":jitgraph.tools.freeze_graph",
         "inspect_checkpoint": ":jitgraph.tools.inspect_checkpoint",
-        "optimize_for_inference_lib": "",
+        "optimize_for_inference_lib": ":jitgraph.tools.optimize_for_inference :jitgraph.formats.graph_parts",
         "saved_model_cli": "",
         "strip_unused_lib": ":jitgraph.formats.graph_parts",
     },

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from jitgraph.tools import freeze_graph, inspect_checkpoint
+from jitgraph.tools.optimize_for_inference import optimize_for_inference
 
 
 @pytest.fixture
@@ -21,6 +22,19 @@ def model(tf, tmp_path):
     tf.train.write_graph(graph_def, str(tmp_path), "graph.pbtxt")
     tf.reset_default_graph()
     return tmp_path
+
+
+def test_a_graph_for_inference_has_what_lies_between_its_inputs_and_outputs(tf):
+    x = tf.identity(tf.sqrt(tf.placeholder(tf.float32, [2], name="raw")), name="x")
+    y = tf.identity(tf.check_numerics(tf.identity(x * 2.0), "not a number"), name="y")
+    tf.gradients(y, x, name="gradients")
+    found = optimize_for_inference(tf.get_default_graph().as_graph_def(), ["x"], ["y"], tf.float32.as_datatype_enum)
+    assert sorted((node.name, node.op) for node in found.node) == [
+        ("mul", "Mul"), ("mul/y", "Const"), ("x", "Placeholder"), ("y", "Identity")]
+    tf.reset_default_graph()
+    given, result = tf.import_graph_def(found, return_elements=["x:0", "y:0"], name="")
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(result, {given: [1.0, 3.0]}), [2.0, 6.0])
 
 
 @pytest.mark.parametrize("kind", ["binary", "text", "meta", "saved model"])
