@@ -326,7 +326,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "test": "test",
         "tf_logging": "logging",
     },
-    "profiler": {"model_analyzer": "profiler", "option_builder": "profiler", "tfprof_logger": "profiler"},
+    "profiler": {"model_analyzer": "profiler", "option_builder": "profiler", "profile_context": "contrib.tfprof",
+                 "tfprof_logger": "profiler"},
     "saved_model": {
         name: f"saved_model.{name.removesuffix('_impl')} saved_model"
         for name in """
