@@ -18,8 +18,8 @@ from jitgraph.compiler.kernel import LibraryConvolution
 from . import cudnn
 from .cudnn import Attribute, Descriptor, Kind, Note, Type
 from .driver import DriverError, Stream
+from .products import ALIGNMENT
 
-ALIGNMENT = 16          # bytes at a multiple of which tensors begin at least
 WORKSPACE = 1 << 30     # bytes that a convolution may have to work in
 TYPES = {"f32": 0, "f64": 1, "f16": 2, "fb16": 9}       # cudnnDataType_t
 CROSS_CORRELATION = 1   # cudnnConvolutionMode_t

@@ -99,18 +99,12 @@ def load() -> tuple[Any, str]:
 
 def declared(library: Any) -> Any:
     """A library whose functions know the types of their arguments."""
-    for name, types in FUNCTIONS.items():
-        function = getattr(library, name)
-        function.argtypes, function.restype = types, ctypes.c_int
-    library.cublasLtGetVersion.restype = ctypes.c_size_t
-    library.cublasLtGetStatusName.argtypes, library.cublasLtGetStatusName.restype = [_I], ctypes.c_char_p
-    return library
+    return installed.declared(library, FUNCTIONS, "cublasLtGetStatusName", "cublasLtGetVersion")
 
 
 def version(library: Any) -> str:
     """What the library says of itself."""
-    number = library.cublasLtGetVersion()
-    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+    return installed.version(library.cublasLtGetVersion())
 
 
 def call(library: Any, name: str, *arguments: Any, declines: bool = False) -> bool:

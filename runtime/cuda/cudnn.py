@@ -147,18 +147,12 @@ def load() -> tuple[Any, str]:
 
 def declared(library: Any) -> Any:
     """A library whose functions know the types of their arguments."""
-    for name, types in FUNCTIONS.items():
-        function = getattr(library, name)
-        function.argtypes, function.restype = types, _I
-    library.cudnnGetVersion.restype = ctypes.c_size_t
-    library.cudnnGetErrorString.argtypes, library.cudnnGetErrorString.restype = [_I], ctypes.c_char_p
-    return library
+    return installed.declared(library, FUNCTIONS, "cudnnGetErrorString", "cudnnGetVersion")
 
 
 def version(library: Any) -> str:
     """What the library says of itself."""
-    number = library.cudnnGetVersion()
-    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+    return installed.version(library.cudnnGetVersion())
 
 
 def call(library: Any, name: str, *arguments: Any) -> None:

@@ -13,6 +13,8 @@ from jitgraph.runtime.cuda.cudnn import Attribute, Descriptor, Kind, Type
 from jitgraph.runtime.cuda.driver import DriverError
 from jitgraph.runtime.cuda.installed import NotFound
 
+from .drivers import OneDevice
+
 RNG = np.random.default_rng(0)
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "fb16": ml_dtypes.bfloat16}
 PLACES = {"forward": 2, "input": 0, "filter": 1}
@@ -39,25 +41,14 @@ def convolution(what="forward", sizes="taps that see zeros on all sides", elemen
     return Convolution(what, *SIZES[sizes], element, **given)
 
 
-class Bench:
+class Bench(OneDevice):
     """A fake device with its library, and arrays brought there."""
 
     def __init__(self, driver):
-        self.driver, self.stream = driver, driver.stream(0)
+        super().__init__(driver)
         self.library = driver.library(0, "library_convolutions")
         self.convolutions = Convolutions(self.library)
         self.workspace = driver.alloc(0, 4096)
-
-    def bring(self, array):
-        address = self.driver.alloc(0, array.nbytes)
-        self.driver.to_device(address, np.ascontiguousarray(array), self.stream)
-        return address
-
-    def taken(self, address, shape, dtype):
-        found = np.empty(shape, dtype)
-        self.driver.to_host(found, address, self.stream)
-        self.driver.synchronize(self.stream)
-        return found
 
     def ask(self, asked, at):
         self.convolutions.run(self.convolutions.prepare(asked, 0), at, self.workspace, self.stream)

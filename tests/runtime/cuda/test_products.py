@@ -13,6 +13,8 @@ from jitgraph.runtime.cuda.driver import DriverError
 from jitgraph.runtime.cuda.installed import NotFound
 from jitgraph.runtime.cuda.products import Addresses, Product, Products
 
+from .drivers import OneDevice
+
 RNG = np.random.default_rng(0)
 DTYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "fb16": ml_dtypes.bfloat16}
 FLAGS = list(itertools.product((False, True), (False, True)))
@@ -30,24 +32,13 @@ def product(m, k, n, turned=(False, False), factor="f32", batch=1, **given):
     return Product(m, n, k, batch, (0, m * k, a[1]), (0, k * n, b[1]), turned, factor, given.pop("result", factor), **given)
 
 
-class Bench:
+class Bench(OneDevice):
     """A fake device with its library, and arrays brought there."""
 
     def __init__(self, driver):
-        self.driver, self.stream = driver, driver.stream(0)
+        super().__init__(driver)
         self.products = Products(driver.library(0, "library_products"))
         self.workspace = driver.alloc(0, 4096)
-
-    def bring(self, array):
-        address = self.driver.alloc(0, max(array.nbytes, 1))
-        self.driver.to_device(address, np.ascontiguousarray(array), self.stream)
-        return address
-
-    def taken(self, address, shape, dtype):
-        found = np.empty(shape, dtype)
-        self.driver.to_host(found, address, self.stream)
-        self.driver.synchronize(self.stream)
-        return found
 
     def run(self, p, a, b, c=None, bias=None):
         prepared = self.products.prepare(p, self.workspace)
