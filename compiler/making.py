@@ -14,7 +14,7 @@ from jitgraph.declare import prim
 from jitgraph.graph import dtypes, errors
 
 from . import sizes, winograd
-from .emit import convolve
+from .emit import convolve, products
 from .emit import winograd as winograd_kernels
 from .ir import Value, broadcast_shapes, same_shape
 from .kernel import CODES
@@ -138,24 +138,33 @@ def thin_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value |
     """matmul(row, y) -> sum(row * y)        matmul(x, column) -> sum(x * column)        matmul(column, row) -> column * row
 
     Such a product reads a matrix once, as fast as memory gives it, which no blocks or tiles make faster, and for many little
-    ones a call costs more than the work; as a sum it shares its kernel with what is done before and after.
+    ones a call costs more than the work; as a sum it shares its kernel with what is done before and after.  On a CPU a sum over
+    the rows of a matrix, each number of which is made float64, takes three times as long as a product of one row:
+    matmul(x^T, column) -> matmul(row, x)
     """
     if product_dtype(x.dtype) not in (dtypes.float32, dtypes.float64):
         return None
     m, k = x.shape[-2:][::-1] if ta else x.shape[-2:]
     n = y.shape[-2] if tb else y.shape[-1]
     thin = sizes.is_one(m) or sizes.is_one(n)
-    if not sizes.is_one(k) and (not thin or max(x.rank, y.rank) < 3 and sizes.count((m, n, k)) < b.tuning.thin):
+    single = max(x.rank, y.rank) < 3
+    if not sizes.is_one(k) and (not thin or single and sizes.count((m, n, k)) < b.tuning.thin):
         return None
+    if single and not b.tuning.thin_columns and products.is_tiled(m if sizes.is_one(n) else n, k):
+        across = lambda v, flag: flag != (v.node.kind is TRANSPOSE)
+        if sizes.is_one(m) and not across(y, tb):
+            return None
+        if sizes.is_one(n) and across(x, ta):
+            return b.reshape(b.matmul(b.reshape(y, (1, k)), x), (m, n))
     x, y = (b.cast(v, product_dtype(v.dtype)) for v in (x, y))
     column = lambda v, size: b.reshape(v, (*v.shape[:-2], size, 1))
     row = lambda v, size: b.reshape(v, (*v.shape[:-2], 1, size))
     if sizes.is_one(k):
         return b.map("mul", [column(x, m), row(y, n)])
     matrix, vector, along_rows = (y, x, tb) if sizes.is_one(m) else (x, y, not ta)
-    products = b.map("mul", [matrix, row(vector, k) if along_rows else column(vector, k)])
-    total = b.reduce("add", products, [products.rank - (1 if along_rows else 2)])
-    return b.reshape(total, (*products.shape[:-2], m, n))
+    terms = b.map("mul", [matrix, row(vector, k) if along_rows else column(vector, k)])
+    total = b.reduce("add", terms, [terms.rank - (1 if along_rows else 2)])
+    return b.reshape(total, (*terms.shape[:-2], m, n))
 
 
 def split_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value | None:

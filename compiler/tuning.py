@@ -34,6 +34,7 @@ class Tuning:
 
     # products and convolutions
     thin: int = 1 << 12             # terms from which one product with one row or column is a sum; smaller ones compile once
+    thin_columns: bool = False      # whether it is one, too, where each row of the matrix has one term of all sums
     chunks: int = 16                # parts of a batch with a filter gradient of their own, at most ...
     chunk_bytes: int = 1 << 22      # ... of which none is larger
     part_windows: int = 64          # windows that a part of a filter's gradient has at least, where it is shared out by windows
@@ -75,4 +76,4 @@ class Tuning:
 CPU = Tuning()
 CUDA = Tuning(parted_rows=512, column_blocks=396, depthwise_results=1 << 16, tile=64, tiles=128, largest=1024, sorts=True, taps=25,
               column_searches=False, filter_columns=False, few_pixels=0,
-              winograd_worth=0.0)   # its convolutions are products; until a GPU has measured
+              winograd_worth=0.0, thin_columns=True)   # its convolutions are products; until a GPU has measured

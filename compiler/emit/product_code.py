@@ -4,10 +4,11 @@ It is written instruction by instruction: from loops in a kernel's text, LLVM wo
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..kernel import WIDTH
-from . import blocks, tile, turn
+from . import blocks, few_rows, tile, turn
 from .instruction import Instruction, fixed
 from .outline import call_outlined
 from .turn import BLOCK
@@ -33,25 +34,54 @@ SPREAD = DEPTH + 16     # between the copied rows of L: not a power of two, whic
 
 
 class Product(NamedTuple):
-    """C[rows, columns] = L @ R in tiles of `tall` rows and `vectors` (one or two) of `lanes` elements."""
+    """C[rows, columns] = L @ R in tiles of `tall` rows and `vectors` (one or two) of `lanes` elements.  `few`: it may turn out that
+    there are few rows, see `few_rows`."""
 
     code: str
     lanes: int
     tall: int
     vectors: int = 2
+    few: bool = False
 
     @property
     def name(self) -> str:
-        return f"product_{self.code}x{self.lanes}_{self.tall}x{self.vectors}"
+        return f"product_{self.code}x{self.lanes}_{self.tall}x{self.vectors}" + "_few" * self.few
 
     def instruction(self) -> Instruction:
         """product(L, R, C, sizes, item)"""
-        pointer = self.code + "*"
+        return _instruction(self, lambda builder, args: _Tiled(self, builder, args).write())
 
-        def write(builder: ir.IRBuilder, *args: ir.Value) -> None:
-            call_outlined(builder, self.name, list(args), lambda inner, given: _Writer(self, inner, given).write(), small=True)
 
-        return fixed("", pointer, pointer, pointer, "i64*", "i64", heavy=True)(write)
+class FewRows(NamedTuple):
+    """The same for so few `rows` that R goes by once, see `few_rows`; `along`: whether the terms of a sum lie next to each other
+    in R."""
+
+    code: str
+    lanes: int
+    rows: int
+    along: bool
+
+    @property
+    def name(self) -> str:
+        return f"few_rows_{self.code}x{self.lanes}_{self.rows}" + "_along" * self.along
+
+    def instruction(self) -> Instruction:
+        """few_rows(L, R, C, sizes, item)"""
+        def write(builder: ir.IRBuilder, args: tuple[ir.Value, ...]) -> None:
+            item = _Item(self.code, builder, args)
+            item.clear(item.whole)
+            item.multiply_few(self.along, self.rows, item.whole, item.scratch(few_rows.TALLEST * self.lanes))
+
+        return _instruction(self, write)
+
+
+def _instruction(form: Product | FewRows, write: Callable[[ir.IRBuilder, tuple[ir.Value, ...]], None]) -> Instruction:
+    pointer = form.code + "*"
+    return fixed("", pointer, pointer, pointer, "i64*", "i64", heavy=True)(
+        lambda builder, *args: call_outlined(builder, form.name, list(args), write, small=True))
+
+
+Place = tuple["ir.Value", Word, Word]      # (array, number of the first element, how far apart rows are)
 
 
 def highest(code: str) -> int:
@@ -92,80 +122,135 @@ def _pack(vectors: Vectors, tall: int, source: ir.Value, at: ir.Value, step: ir.
             copy(r, True)
 
 
-class _Writer:
-    """Writes the function for one item."""
+class _Item:
+    """One item of a product: so many rows from `top` on, `high` of them, and columns from `left` on, `wide` of them."""
 
-    def __init__(self, form: Product, builder: ir.IRBuilder, args: Any):
-        self.form, self.b = form, builder
-        self.left, self.right, self.y, sizes, item = args
-        self.item = Word(builder, item)
-        self.size = {name: Word(builder, builder.load(builder.gep(sizes, [item.type(k)])))
-                     for k, name in enumerate(SIZES)}
-        self.width = form.vectors * form.lanes
+    def __init__(self, code: str, builder: ir.IRBuilder, args: tuple[ir.Value, ...]):
+        self.code, self.b = code, builder
+        self.left_factor, self.right_factor, self.y, sizes, number = args
+        size = self.size = {name: Word(builder, builder.load(builder.gep(sizes, [number.type(k)]))) for k, name in enumerate(SIZES)}
+        item = Word(builder, number)
+        block = item // size["strips"]
+        self.left = (item - block * size["strips"]) * size["strip"]
+        self.wide = smaller(size["columns"] - self.left, size["strip"])
+        self.batch = block // size["blocks"]
+        self.top = (block - self.batch * size["blocks"]) * size["block_rows"]
+        self.high = smaller(size["rows"] - self.top, size["block_rows"])
+        self.rows_at, self.columns_at = (size[f"{side}_offset"] + self.batch * size[f"{side}_batch"] for side in ("left", "right"))
+        self.whole: Place = self.y, (self.batch * size["rows"] + self.top) * size["columns"] + self.left, size["columns"]
+
+    def clear(self, place: Place) -> None:
+        """Sets the item's part of C, at this place, to 0."""
+        self.block("clear", *place, self.high, self.wide)
+
+    def multiply_few(self, along: bool, known: int | None, place: Place, corner: ir.Value) -> None:
+        """Adds the product to what lies at `place`, where there are few rows, as many as `known` says if it does."""
+        b, size, terms, leading = self.b, self.size, self.size["terms"], self.size["right_leading"]
+        rowwise = size["left_along"].is_equal(1)
+        row_step, term_step = select(b, rowwise, size["left_leading"], 1), select(b, rowwise, 1, size["left_leading"])
+        here = self.rows_at + self.top * row_step
+        if along:
+            few_rows.along(b, self.code, known, self.left_factor, here, row_step, self.right_factor,
+                           self.columns_at + self.left * leading, leading, *place, terms, self.high, self.wide)
+            return
+        with loop(b, 0, terms, DEPTH) as k0:
+            few_rows.across(b, self.code, known, self.left_factor, here + k0 * term_step, row_step, term_step, self.right_factor,
+                            self.columns_at + self.left + k0 * leading, leading, *place, smaller(terms - k0, DEPTH), self.high,
+                            self.wide, corner)
+
+    def block(self, what: str, *args: Any) -> None:
+        blocks.call(self.b, what, self.code, *args)
+
+    def element(self, buffer: ir.Value, at: Word) -> ir.Value:
+        return self.b.gep(buffer, [at.value])
+
+    def scratch(self, count: int) -> ir.Value:
+        return scratch(self.b, self.code, count)
+
+
+class _Tiled(_Item):
+    """Writes the function for one item of a product in tiles."""
+
+    def __init__(self, form: Product, builder: ir.IRBuilder, args: tuple[ir.Value, ...]):
+        super().__init__(form.code, builder, args)
+        self.form, self.width = form, form.vectors * form.lanes
 
     def write(self) -> None:
-        form, b, size = self.form, self.b, self.size
-        panel, part = self._scratch(DEPTH * BLOCK), self._scratch(max(TURNED_ROWS * NARROWEST, highest(form.code) * WIDEST))
-        tall, corner = self._scratch((highest(form.code) + form.tall) * SPREAD), self._scratch(form.tall * self.width)
-        block = self.item // size["strips"]
-        left = (self.item - block * size["strips"]) * size["strip"]
-        wide = smaller(size["columns"] - left, size["strip"])
-        batch = block // size["blocks"]
-        top = (block - batch * size["blocks"]) * size["block_rows"]
-        high = smaller(size["rows"] - top, size["block_rows"])
+        form, b, size, high, wide = self.form, self.b, self.size, self.high, self.wide
+        part, corner = self.scratch(max(TURNED_ROWS * NARROWEST, highest(form.code) * WIDEST)), self.scratch(form.tall * self.width)
         turned = size["turned"].is_equal(1)
         far = b.and_(b.not_(size["columns"].is_below(FAR)), size["terms"].is_above(DEPTH))      # what is added to several times
-        aside, there = b.or_(turned, far), (batch * size["rows"] + top) * size["columns"] + left
-        target = b.select(aside, part, self.y)
-        step = select(b, aside, size["strip"], size["columns"])
-        start = select(b, aside, 0, there)
-        self._block("clear", target, start, step, high, wide)
-        rows_at, columns_at = (size[f"{side}_offset"] + batch * size[f"{side}_batch"] for side in ("left", "right"))
+        aside, (_, there, _) = b.or_(turned, far), self.whole
+        place = b.select(aside, part, self.y), select(b, aside, 0, there), select(b, aside, size["strip"], size["columns"])
+        self.clear(place)
+        if form.few:
+            self._few_or_tiles(place, corner)
+        else:
+            self._all_tiles(place, corner)
+        with b.if_then(b.and_(aside, b.not_(turned))):
+            self.block("copy", part, 0, place[2], self.y, there, size["columns"], high, wide)
+        with b.if_then(turned), loop(b, 0, wide) as c, loop(b, 0, high) as r:
+            b.store(b.load(self.element(part, r * place[2] + c)),
+                    self.element(self.y, (self.batch * size["columns"] + self.left + c) * size["rows"] + self.top + r))
+
+    def _few_or_tiles(self, place: Place, corner: ir.Value) -> None:
+        """What few rows are for, is found when the kernel runs."""
+        b, size = self.b, self.size
+        few = self.high.is_below(few_rows.MOST)
+        across = b.and_(size["right_along"].is_equal(0), b.not_(size["columns"].is_below(self.form.lanes)))
+        along = b.and_(size["right_along"].is_equal(1), size["left_along"].is_equal(1))
+        with b.if_else(b.and_(few, across)) as (straight, other):
+            with straight:
+                self.multiply_few(False, None, place, corner)
+            with other, b.if_else(b.and_(few, along)) as (turned, many):
+                with turned:
+                    self.multiply_few(True, None, place, corner)
+                with many:
+                    self._all_tiles(place, corner)
+
+    def _all_tiles(self, into: Place, corner: ir.Value) -> None:
+        form, b, size, high, wide, (target, start, step) = self.form, self.b, self.size, self.high, self.wide, into
+        panel, tall = self.scratch(DEPTH * BLOCK), self.scratch((highest(form.code) + form.tall) * SPREAD)
         with loop(b, 0, size["terms"], DEPTH) as k0:
             terms = smaller(size["terms"] - k0, DEPTH)
-            dense = self._dense_rows(tall, rows_at, top, high, k0, terms)
+            dense = self._dense_rows(tall, self.rows_at, self.top, high, k0, terms)
             with loop(b, 0, wide, BLOCK) as c:
                 columns = smaller(wide - c, BLOCK)
-                source = columns_at + k0 * size["right_leading"] + left + c
+                source = self.columns_at + k0 * size["right_leading"] + self.left + c
                 keeps = b.and_(size["right_along"].is_equal(0), (columns // form.lanes * form.lanes - columns).is_equal(0))
                 with b.if_then(b.not_(keeps)):
-                    self._fill_panel(panel, columns_at, left + c, columns, k0, terms)
+                    self._fill_panel(panel, self.columns_at, self.left + c, columns, k0, terms)
                 with loop(b, 0, high, form.tall) as r, loop(b, 0, columns, self.width) as inner:
                     place, rest = start + r * step + c + inner, columns - inner
                     narrow = b.not_(rest.is_above(form.lanes))
                     width = select(b, narrow, form.lanes, self.width)
                     fits = b.and_(b.not_(high.is_below(r + form.tall)), b.not_(rest.is_below(width)))
                     with b.if_then(b.not_(fits)):
-                        self._block("clear", corner, 0, 0, 1, form.tall * self.width)
-                    into = b.select(fits, target, corner), select(b, fits, place, 0), select(b, fits, step, self.width)
+                        self.block("clear", corner, 0, 0, 1, form.tall * self.width)
+                    there = b.select(fits, target, corner), select(b, fits, place, 0), select(b, fits, step, self.width)
                     with b.if_else(b.and_(keeps, r.is_equal(0))) as (first, further):
                         with first:
-                            self._tiles(narrow, tall, dense, r, self.right, source + inner, size["right_leading"], into, terms,
-                                        panel, inner)
+                            self._tiles(narrow, tall, dense, r, self.right_factor, source + inner, size["right_leading"], there,
+                                        terms, panel, inner)
                         with further:
-                            self._tiles(narrow, tall, dense, r, panel, inner, BLOCK, into, terms)
+                            self._tiles(narrow, tall, dense, r, panel, inner, BLOCK, there, terms)
                     with b.if_then(b.not_(fits)):
-                        self._block("add", corner, 0, self.width, target, place, step, smaller(high - r, form.tall),
-                                    smaller(rest, width))
-        with b.if_then(b.and_(aside, b.not_(turned))):
-            self._block("copy", part, 0, step, self.y, there, size["columns"], high, wide)
-        with b.if_then(turned), loop(b, 0, wide) as c, loop(b, 0, high) as r:
-            b.store(b.load(self._element(part, r * step + c)),
-                    self._element(self.y, (batch * size["columns"] + left + c) * size["rows"] + top + r))
+                        self.block("add", corner, 0, self.width, target, place, step, smaller(high - r, form.tall),
+                                   smaller(rest, width))
 
     def _fill_panel(self, panel: ir.Value, at: Word, left: Word, columns: Word, k0: Word, terms: Word) -> None:
         """panel[t, c] = R[k0 + t, left + c] for at most BLOCK columns; what lies beyond them is never looked at."""
         b, leading = self.b, self.size["right_leading"]
         with b.if_else(self.size["right_along"].is_equal(1)) as (across, straight):
             with straight:
-                self._block("copy", self.right, at + k0 * leading + left, leading, panel, 0, BLOCK, terms, columns)
+                self.block("copy", self.right_factor, at + k0 * leading + left, leading, panel, 0, BLOCK, terms, columns)
             with across:
                 start = at + left * leading + k0
                 whole = select(b, columns.is_equal(BLOCK), terms // BLOCK * BLOCK, 0)
                 with loop(b, 0, whole, BLOCK) as t:
-                    turn.call(b, self.form.code, self.right, start + t, leading, self._element(panel, t * BLOCK))
+                    turn.call(b, self.form.code, self.right_factor, start + t, leading, self.element(panel, t * BLOCK))
                 with loop(b, 0, columns) as i, loop(b, whole, terms) as t:
-                    b.store(b.load(self._element(self.right, start + i * leading + t)), self._element(panel, t * BLOCK + i))
+                    b.store(b.load(self.element(self.right_factor, start + i * leading + t)), self.element(panel, t * BLOCK + i))
 
     def _dense_rows(self, tall: ir.Value, at: Word, top: Word, high: Word, k0: Word, terms: Word) -> Dense:
         """Where tiles find L's rows: where they lie, or in `tall`, to which all are copied that fall on one set of the cache,
@@ -177,9 +262,10 @@ class _Writer:
         first = select(b, b.and_(along, b.not_(far.is_equal(0))), high // form.tall * form.tall, 0)
         with b.if_else(along) as (rowwise, termwise):
             with rowwise:
-                self._block("copy", self.left, here + first * leading, leading, tall, first * SPREAD, SPREAD, high - first, terms)
+                self.block("copy", self.left_factor, here + first * leading, leading, tall, first * SPREAD, SPREAD, high - first,
+                           terms)
             with termwise:
-                call_outlined(b, f"pack_{form.code}_{form.tall}", [self.left, here, leading, tall, terms, high],
+                call_outlined(b, f"pack_{form.code}_{form.tall}", [self.left_factor, here, leading, tall, terms, high],
                               lambda inner, given: _pack(Vectors(inner, form.code, form.lanes), form.tall, *given), small=True)
         return Dense(first, here, leading, select(b, along, SPREAD, 1), select(b, along, 1, form.tall))
 
@@ -200,15 +286,6 @@ class _Writer:
         b, form = self.b, self.form
         copied = b.not_(r.is_below(dense.copied))
         tile.call(b, tile.Tile(form.code, form.lanes, form.tall, vectors, 1, add=True, keeps=BLOCK if kept else 0),
-                  [b.select(copied, tall, self.left), select(b, copied, r * SPREAD, dense.at + r * dense.leading),
+                  [b.select(copied, tall, self.left_factor), select(b, copied, r * SPREAD, dense.at + r * dense.leading),
                    select(b, copied, dense.row_step, dense.leading), right, at, *into, terms,
                    select(b, copied, dense.term_step, 1), leading, *kept])
-
-    def _block(self, what: str, *args: Any) -> None:
-        blocks.call(self.b, what, self.form.code, *args)
-
-    def _element(self, buffer: ir.Value, at: Word) -> ir.Value:
-        return self.b.gep(buffer, [at.value])
-
-    def _scratch(self, count: int) -> ir.Value:
-        return scratch(self.b, self.form.code, count)

@@ -17,9 +17,9 @@ from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel, Region
 from ..views import matrix_view
-from . import cpu_features
+from . import cpu_features, few_rows
 from .kernel_text import KernelText
-from .product_code import NARROWEST, SIZES, TURNED_ROWS, WIDEST, Product, highest
+from .product_code import NARROWEST, SIZES, TURNED_ROWS, WIDEST, FewRows, Product, highest
 from .vectors import lane_count
 
 FEW = 64                # rows up to which the other factor is better not turned
@@ -29,15 +29,21 @@ TILE_ROWS = 8           # of a tile, and that blocks are a multiple of
 TALLER = (10, 14)       # rows of a tile where there are registers for them, and less of the last tile is wasted so
 STEP = 0.7              # what a tile costs beside its rows, in rows
 COPIED = 4              # rows whose tiles take as long as filling the panels
-ITEMS = 8               # fewer than this: strips are made narrower
+ITEMS = 8               # fewer than this: strips are made narrower ...
+LIGHT = 1 << 15         # ... unless an item of few rows has no more multiplications
 
 
 def suits(node: Node) -> bool:
     """Whether a product is made here: not too small, as far as that is known without the feeds."""
-    m, n = node.out.shape[-2:]
-    k = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
-    return cpu_features.vector_bytes() >= 16 and all(isinstance(size, sizes.Size) or size >= least
-                                               for size, least in ((m, 2), (n, LEAST), (k, LEAST)))
+    (m, n), k = node.out.shape[-2:], node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
+    if cpu_features.vector_bytes() < 16 or not is_tiled(n, k) or not isinstance(m, sizes.Size) and m < 1:
+        return False
+    return not sizes.is_one(m) or not _factor(node.inputs[1], node.attrs["tb"], False)[-1]
+
+
+def is_tiled(columns: sizes.Dim, terms: sizes.Dim) -> bool:
+    """Whether tiles are worth while for a result with so many columns, as far as that is known without the feeds."""
+    return all(isinstance(size, sizes.Size) or size >= LEAST for size in (columns, terms))
 
 
 def emit(node: Node) -> Kernel:
@@ -47,17 +53,19 @@ def emit(node: Node) -> Kernel:
     terms, batch = node.inputs[0].shape[-2 if node.attrs["ta"] else -1], sizes.product(node.out.shape[:-2])
     left, right = ((value, *_factor(value, node.attrs[flag], first))
                    for value, flag, first in zip(node.inputs, ("ta", "tb"), (True, False)))
-    turned = right[-1] and not isinstance(rows, sizes.Size) and rows <= FEW
+    few = _few_rows(rows, columns, bool(left[-1]), bool(right[-1]), text.code)
+    turned = right[-1] and not isinstance(rows, sizes.Size) and rows <= FEW and not isinstance(few, FewRows)
     if turned:
         left, right, rows, columns = right, left, columns, rows
     tall = _tall(rows)
-    strip, block = (NARROWEST, _even(rows)) if turned else _cut(rows, columns, batch, text.code, tall)
+    strip, block = (NARROWEST, _even(rows)) if turned else _cut(rows, columns, terms, batch, text.code, tall)
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
     assert len(text.sizes) == len(SIZES)
     lanes = lane_count(text.code)
     vectors = 1 if turned and not isinstance(columns, sizes.Size) and columns <= lanes else 2
-    form = Product(text.code, lanes, TILE_ROWS if turned and tall > TILE_ROWS else tall, vectors)
+    tiles = Product(text.code, lanes, TILE_ROWS if turned and tall > TILE_ROWS else tall, vectors, few is True)
+    form = few if isinstance(few, FewRows) else tiles
     text.line(1, "for item in range(begin, end):")
     text.line(2, f"{text.named(form)}(x0, x1, y0, sizes, item)")
     width = vectors * lanes
@@ -66,6 +74,17 @@ def emit(node: Node) -> Kernel:
     kernel = text.kernel([left[0], right[0]], batch * blocks * strips, (0.01, work))
     kernel.region = _region(bool(turned))
     return kernel
+
+
+def _few_rows(rows: sizes.Dim, columns: sizes.Dim, left: bool, right: bool, code: str) -> FewRows | bool:
+    """What a product needs for few rows, if it has them: a form of its own where all is known before the run, whether `Product`
+    has to tell where it is not.  `left`, `right`: whether the terms of a sum lie next to each other in the factors."""
+    if sizes.hint_of(rows) >= few_rows.MOST:
+        return False
+    if isinstance(rows, sizes.Size):
+        return True
+    fits = left if right else not isinstance(columns, sizes.Size) and columns >= lane_count(code)
+    return FewRows(code, lane_count(code), rows, right) if fits else False
 
 
 def _region(turned: bool) -> Region:
@@ -102,9 +121,11 @@ def _even(rows: sizes.Dim) -> sizes.Dim:
     return ((rows + blocks - 1) // blocks + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
 
 
-def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, code: str, tall: int) -> tuple[int, int]:
+def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim, code: str, tall: int) -> tuple[int, int]:
     """(columns of a strip, rows of a block): strips as wide as WIDEST, so that rows are seldom copied or read, but enough items."""
-    strip, most = WIDEST, highest(code)
+    strip, most, items = WIDEST, highest(code), ITEMS
+    if not isinstance(rows, sizes.Size) and rows < few_rows.MOST:
+        items = min(ITEMS, sizes.count((rows, columns, terms)) // LIGHT)
     while True:
         strips = (columns + strip - 1) // strip * batch
         blocks = max(BLOCKS // max(sizes.hint_of(strips), 1), 1)
@@ -115,6 +136,6 @@ def _cut(rows: sizes.Dim, columns: sizes.Dim, batch: sizes.Dim, code: str, tall:
             if blocks > 1 and isinstance(strips, int):
                 blocks += strips * blocks % 2           # an even number of items: two threads share them equally
             block = (-(-rows // blocks) + tall - 1) // tall * tall
-        if strip == NARROWEST or sizes.hint_of(strips * ((rows + block - 1) // block)) >= ITEMS:
+        if strip == NARROWEST or sizes.hint_of(strips * ((rows + block - 1) // block)) >= items:
             return strip, block
         strip //= 2

@@ -32,7 +32,8 @@ LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators tha
 
 class Tile(NamedTuple):
     """The form of a tile; `rest` columns of the last vector are valid (0: all), `rare` ones are compiled for size.
-    `keeps`: the rows of w go to an array as well, so many elements apart (0: they do not)."""
+    `keeps`: the rows of w go to an array as well, so many elements apart (0: they do not).  `ahead`: memory is asked for rows of
+    w before they are read, as it is where they are kept."""
 
     code: str
     lanes: int
@@ -43,12 +44,13 @@ class Tile(NamedTuple):
     rest: int = 0
     rare: bool = False
     keeps: int = 0
+    ahead: bool = False
 
     @property
     def name(self) -> str:
         return (f"tile_{self.code}x{self.lanes}_{self.rows}x{self.vectors}x{self.depth}" + "_add" * self.add
                 + (f"_rest{self.rest}" if self.rest else "") + "_rare" * self.rare
-                + (f"_keeps{self.keeps}" if self.keeps else ""))
+                + (f"_keeps{self.keeps}" if self.keeps else "") + "_ahead" * self.ahead)
 
     @property
     def columns(self) -> int:
@@ -166,11 +168,13 @@ class _Writer:
         tile, b = self.tile, self.b
         row = b.gep(self.w, [w_at])
         weights = [self._load(row, v) for v in range(tile.vectors)]
-        if tile.keeps:
+        if tile.keeps or tile.ahead:
             later = b.gep(row, [b.mul(self.args["w0"], self.i64(AHEAD))])
+            for v in range(tile.vectors):
+                self.vectors.fetch(self._part(later, v)[0])
+        if tile.keeps:
             kept = b.gep(self.args["kept"], [b.add(self.args["kept_at"], b.mul(count, self.i64(tile.keeps)))])
             for v, weight in enumerate(weights):
-                self.vectors.fetch(self._part(later, v)[0])
                 self._store(kept, v, weight)
         made = []
         for r in range(tile.rows):
