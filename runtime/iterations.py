@@ -169,6 +169,7 @@ class Table:
         self.following = [after for after, _ in following], [source for _, source in following]
         left = sum(self.nbytes[slot] for slot, kept in outputs.items() if kept)
         self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
+        self.last: tuple[tuple[int, ...], np.ndarray] = (), np.zeros(0, np.int64)      # (what they depend on, the last distances)
 
     @staticmethod
     def of(binding: Binding, plan: Plan, loop: divide.LoopCall, numbers: list[int]) -> Table | None:
@@ -237,17 +238,29 @@ class Table:
         begun = [self._array(k, values[variable]) for k, (variable, _) in self.states.items()]
         firsts += map(address_of, begun)
         strides += [0] * len(begun)
-        table = np.arange(count)[:, None] * np.array(strides, np.int64) + np.array(firsts, np.int64)
-        turning, nbytes = self.turning
-        if turning:
-            table[1::2, turning] += nbytes
+        start = np.array(firsts, np.int64)
+        following, sources = self.following
+        first = start[following]
+        start[following] = start[sources]
+        table = self._distances(count, strides) + start
+        table[0, following] = first
         for place, rows in scattered:
             table[:, place] = rows
-        following, sources = self.following
-        if following:
-            table[1:, following] = table[:-1, sources]
         frame.run_rounds(self.slots, table)
         return [self._own(k, columns[k], count) for k in self.results], before
+
+    def _distances(self, count: int, strides: list[int]) -> np.ndarray:
+        """How far from the address for the first iteration that for each is, of each of `slots`; what an iteration changes is read
+        where the one before has left it, as far from there."""
+        key = (count, *strides)
+        if key != self.last[0]:
+            table: np.ndarray = np.arange(count)[:, None] * np.array(strides, np.int64)
+            turning, nbytes = self.turning
+            table[1::2, turning] += np.array(nbytes, np.int64)
+            following, sources = self.following
+            table[1:, following] = table[:-1, sources]
+            self.last = key, table
+        return self.last[1]
 
     def _array(self, slot: int, value: Any) -> np.ndarray:
         return np.asarray(value, self.binding.layout.slots[slot].dtype.as_numpy_dtype, order="C")
