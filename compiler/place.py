@@ -88,6 +88,13 @@ def place(program: Program) -> None:
     program.layout = _Placer(program).run()
 
 
+def kernels_by_hand(program: Program) -> list[Kernel]:
+    """The CPU's kernels for primitives that are no part of loop nests, ahead of this pass."""
+    found = (node.kind.kernel(node, CPU.name, program.options) for node in program.nodes
+             if CPU.name in node.kind.kernels and all(node.kind.accepts(node, k) for k in range(len(node.inputs))))
+    return [kernel for kernel in found if kernel is not None and kernel.source]
+
+
 class _Placer:
     def __init__(self, program: Program) -> None:
         self.program, self.layout = program, Layout()

@@ -40,6 +40,58 @@ class Statistics:
     misses: int = 0
 
 
+Wanted = tuple[str, Kernel, dict[str, str]]     # (content address, kernel, key parts)
+Missing = tuple[Kernel, dict[str, str]]
+
+
+def _wanted(kernels: list[Kernel], compiler: str) -> list[Wanted]:
+    parts = [CPU.parts(kernel, compiler) for kernel in kernels]
+    return [(key.digest(of), kernel, of) for kernel, of in zip(kernels, parts)]
+
+
+class Batch:
+    """Kernels that are compiled together: other processes take jobs from one end of the list, this one from the other.
+
+    `missing`: what is to be compiled, by content address; `done`: what other processes have made of it."""
+
+    def __init__(self, missing: dict[str, Missing], compiler: str) -> None:
+        self.missing, self.compiler = dict(missing), compiler
+        self.jobs: compile_process.Jobs = deque(self._jobs(missing))
+        self.done: compile_process.Done = {}
+        self.helping: list[Any] = []
+
+    def _jobs(self, missing: dict[str, Missing]) -> list[tuple[str, dict[str, Any]]]:
+        """Those that take longest last."""
+        longest_last = sorted(missing.items(), key=lambda item: _length(item[1][0]))
+        return [(address, {"source": kernel.source, "name": kernel.name, "codes": native.memory_codes(kernel),
+                           "symbol": "jg_" + address, "compiler": self.compiler,
+                           "forms": [(type(form).__name__, *form) for form in kernel.forms]})
+                for address, (kernel, _) in longest_last]
+
+    def start(self) -> bool:
+        """Lets other processes take jobs; whether any does."""
+        if self.jobs:
+            self.helping += compile_process.HELPERS.start(self.jobs, self.done)
+        return bool(self.helping)
+
+    def go_on(self, missing: dict[str, Missing]) -> None:
+        """Puts those that nobody has begun in place of what is left."""
+        left = {address for address, _ in self.jobs}
+        begun = self.missing.keys() - left
+        self.jobs.clear()
+        self.missing.update(missing)
+        self.jobs.extend(self._jobs({address: one for address, one in missing.items() if address not in begun}))
+
+    def finish(self) -> None:
+        """Waits for the jobs that other processes are at."""
+        compile_process.HELPERS.finish(self.helping)
+
+
+def _length(kernel: Kernel) -> tuple[bool, int]:
+    """For how long a kernel is compiled, beside others."""
+    return native.decided_by_registers(kernel.forms), len(kernel.source)
+
+
 class Library:
     """Loads and compiles kernels; one for the process, usable from any thread."""
 
@@ -52,6 +104,17 @@ class Library:
         self._engine: Any = None            # llvmlite's, once there is something to load
         self._blas: dict[str, int] = {}
         self._kept: list[Any] = []
+        self._begun: Batch | None = None
+
+    def begin(self, kernels: list[Kernel], compiler: str) -> None:
+        """Has other processes compile what nobody compiled before of kernels that will be needed for certain, while this one is
+        busy with something else.  `addresses` goes on with it."""
+        if self._begun is None and compile_process.wanted():
+            missing = self._missing(_wanted(kernels, compiler))
+            if len(missing) >= compile_process.LEAST:
+                batch = Batch(missing, compiler)
+                if batch.start():
+                    self._begun = batch
 
     def addresses(self, kernels: list[Kernel], compiler: str, tell: Tell | None = None) -> list[int]:
         """The machine code of kernels by this compiler; what nobody compiled before is compiled now, much of it by other
@@ -59,13 +122,12 @@ class Library:
 
         `tell(done, total)` is called now and then.
         """
-        parts = [CPU.parts(kernel, compiler) for kernel in kernels]
-        wanted = [(key.digest(of), kernel, of, compiler) for kernel, of in zip(kernels, parts)]
+        wanted = _wanted(kernels, compiler)
         if len(kernels) >= compile_process.LEAST and compile_process.wanted():
-            self._compile_together(wanted, tell)
+            self._compile_together(self._missing(wanted), compiler, tell)
         found = []
-        for one in wanted:
-            found.append(self._address(*one))
+        for address, kernel, parts in wanted:
+            found.append(self._address(address, kernel, parts, compiler))
             if tell is not None:
                 tell(len(found), len(wanted))
         return found
@@ -74,23 +136,27 @@ class Library:
         return self._find(address, parts, lambda symbol: native.compile_function(
             kernel.source, kernel.name, native.memory_codes(kernel), symbol, compiler, kernel.forms))
 
-    def _compile_together(self, wanted: list[tuple[str, Kernel, dict[str, str], str]], tell: Tell | None) -> None:
-        """Compiles those that the store lacks, if they are many, here and in other processes at the same time."""
+    def _missing(self, wanted: list[Wanted]) -> dict[str, Missing]:
+        """Those of which neither this process nor the store has code."""
         missing = {}
-        for address, kernel, parts, compiler in wanted:
+        for address, kernel, parts in wanted:
             if address not in self.symbols and address not in missing and not store.has(address):
-                missing[address] = (kernel, parts, compiler)
-        if len(missing) < compile_process.LEAST:
+                missing[address] = kernel, parts
+        return missing
+
+    def _compile_together(self, missing: dict[str, Missing], compiler: str, tell: Tell | None) -> None:
+        """Compiles these, if they are many, here and in other processes at the same time."""
+        with self._lock:
+            batch, self._begun = self._begun, None
+        if batch is None:
+            if len(missing) < compile_process.LEAST:
+                return
+            batch = Batch(missing, compiler)
+        else:
+            batch.go_on(missing)
+        if not batch.start():
             return
-        longest_last = sorted(missing.items(), key=lambda item: len(item[1][0].source))
-        jobs = deque((address, {"source": kernel.source, "name": kernel.name, "codes": native.memory_codes(kernel),
-                                "symbol": "jg_" + address, "compiler": compiler,
-                                "forms": [(type(form).__name__, *form) for form in kernel.forms]})
-                     for address, (kernel, _, compiler) in longest_last)
-        done: dict[str, tuple[bytes, float]] = {}
-        helping = compile_process.HELPERS.start(jobs, done)
-        if not helping:
-            return
+        jobs = batch.jobs
         while jobs:
             if tell is not None:
                 tell(len(missing) - len(jobs), len(missing))
@@ -98,12 +164,12 @@ class Library:
                 address = jobs.popleft()[0]
             except IndexError:
                 break
-            self._address(address, *missing[address])
-        compile_process.HELPERS.finish(helping)
-        for address, (code, seconds) in done.items():
-            self._find(address, missing[address][1], lambda symbol, code=code: code)
+            self._address(address, *batch.missing[address], compiler)
+        batch.finish()
+        for address, (code, seconds) in batch.done.items():
+            self._find(address, batch.missing[address][1], lambda symbol, code=code: code)
             self.seconds[address] = seconds
-        self.statistics.compile_seconds += sum(seconds for _, seconds in done.values())
+        self.statistics.compile_seconds += sum(seconds for _, seconds in batch.done.values())
 
     def find(self, parts: dict[str, str], build: Callable[[str], bytes]) -> int:
         """The address for key `parts`; `build(symbol)` gives object code where the store has none."""

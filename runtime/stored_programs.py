@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from jitgraph.compiler import Program, VerifyError, compile_ops, show
+from jitgraph.compiler import CPU, Program, VerifyError, compile_ops, show
+from jitgraph.compiler.place import kernels_by_hand
 from jitgraph.compiler.stored import Stored
 
 from . import compile_process, store
@@ -27,10 +28,17 @@ def compiled(program: Program, tell: Callable[[str, Program], None]) -> tuple[Pr
         return program, None
     if kept and not LIBRARY.symbols and compile_process.wanted():
         compile_process.HELPERS.prepare()       # it is there when the passes have found out which kernels are missing
-    compile_ops(program, show=tell)
+    compile_ops(program, show=functools.partial(_passed, tell))
     if verify:
         _verify(stored)
     return program, functools.partial(_save, stored) if kept else None
+
+
+def _passed(tell: Callable[[str, Program], None], name: str, program: Program) -> None:
+    """After a pass: primitives with kernels of their own are final before others have been fused, and take longest to compile."""
+    tell(name, program)
+    if name == "simplify" and program.target is CPU and not program.options.verify:
+        LIBRARY.begin(kernels_by_hand(program), program.options.compiler)
 
 
 def _verify(stored: Stored) -> None:

@@ -68,6 +68,46 @@ def test_it_makes_the_interpreter_meanwhile(tmp_path, monkeypatch):
         helper._end()
 
 
+HEAVY = """
+import numpy as np, jitgraph as tf
+from jitgraph.runtime.library import LIBRARY
+begun, asked = [], []
+def noting(calls, method):
+    def noted(kernels, *rest):
+        calls.append({{kernel.source for kernel in kernels}})
+        return method(kernels, *rest)
+    return noted
+LIBRARY.begin, LIBRARY.addresses = noting(begun, LIBRARY.begin), noting(asked, LIBRARY.addresses)
+x = y = tf.placeholder(tf.float32, [2, 16, 16, 3])
+for size, filters in ((3, 8), (1, 16), (5, 16)):
+    y = tf.nn.relu(tf.nn.conv2d(y, tf.Variable(tf.random.normal([size, size, y.shape[-1], filters], seed=1)), 1, "SAME"))
+y = tf.matmul(tf.reshape(tf.nn.max_pool(y, 2, 2, "SAME"), [2, -1]), tf.Variable(tf.random.normal([1024, 40], seed=2)))
+loss = tf.reduce_sum(tf.square(y))
+step = tf.gradients(loss, tf.trainable_variables())
+feeds = {{x: np.random.RandomState(0).standard_normal((2, 16, 16, 3))}}
+with tf.Session(jit="always") as s:
+    s.run(tf.global_variables_initializer())
+    begun.clear(), asked.clear()
+    {before}
+    s.run([loss, step], feeds)
+print(len(begun[0]), len(begun[0] - asked[0]), LIBRARY.statistics.compiled)
+"""
+
+
+def test_kernels_written_by_hand_are_compiled_beside_the_passes(tmp_path):
+    """All of them are needed, and none is compiled twice."""
+    def run(folder, before="pass"):
+        settings = {"JITGRAPH_CACHE": str(tmp_path / folder), "JITGRAPH_THREADS": "2", "JITGRAPH_VERIFY": "0"}
+        done = subprocess.run([sys.executable, "-c", HEAVY.format(before=before)], capture_output=True, text=True, timeout=150,
+                              env={**os.environ, **settings})
+        assert done.returncode == 0, done.stderr
+        return [int(word) for word in done.stdout.split()]
+
+    early, useless, compiled = run("beside")
+    assert early >= 8 and useless == 0
+    assert run("alone", "LIBRARY.begin = lambda kernels, compiler: begun.append(set())") == [0, 0, compiled]
+
+
 def test_many_cores_take_part(tmp_path):
     compiled, helped = run(tmp_path, JITGRAPH_THREADS="4")
     assert int(compiled) >= 12 and helped == str(min(int(compiled) // 4, 3))
