@@ -18,6 +18,7 @@ hold, in tests and wherever JITGRAPH_VERIFY asks for it.  Nothing registers itse
     epilogue    what is done with a product element by element joins the kernel that makes it
     postpone    a large gradient is made when there is room for it
     keep        what is made of variables alone is made first, and stays until they change
+    abreast     loops that need nothing of each other stand side by side
     place       values get buffers; the instruction table
     transfer    where the target has a memory of its own, values are copied to where they are needed
     emit        loop nests become Python source, a subset that Numba knows too
@@ -37,6 +38,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 from . import (
+    abreast,
     batch,
     divide,
     emit,
@@ -66,7 +68,7 @@ __all__ = ["CPU", "Options", "PASSES", "Program", "TARGETS", "VerifyError", "com
 
 PASSES = [prune.prune, raise_frames.raise_frames, order.order, hold.hold, divide.divide, specialize.specialize,
           lower.lower, simplify.simplify, fuse.fuse, sink.sink, schedule.schedule, epilogue.epilogue,
-          postpone.postpone, keep.keep, place.place, transfer.transfer, emit.emit, batch.batch]
+          postpone.postpone, keep.keep, abreast.abreast, place.place, transfer.transfer, emit.emit, batch.batch]
 
 
 def compile(graph: Graph, fetches: Iterable[Tensor], targets: Iterable[Operation] = (),

@@ -19,9 +19,9 @@ from .loops.expressions import Condition, Counter, through
 from .loops.row_products import EarlyTerms
 from .loops.scalar_loop import scalar_loop
 from .options import Options
-from .order import variable_of
+from .order import body_variables, variable_of
 from .program import Program
-from .prune import Reached, needed_inputs, needed_variables
+from .prune import Reached, is_idle, needed_inputs, needed_variables
 
 Version = tuple[int | tuple[int, int], ...]      # number of outputs, then (version, mutations) of every function
 
@@ -131,7 +131,8 @@ class LoopCall(Call):
     `invariant`: for each variable whether all iterations leave it as it is; `condition`: the condition as an expression,
     which `fixed` gives the scalars that no iteration changes, and `cond`, for one that is none; `sources`: for each fetch of
     the division the number of the body's result, or of the input, that it is; `counters`: see `_counters`; `kernel`: the loop
-    as one kernel, if it is one over scalars; `copied`: numbers of the inputs that the loop must not take in the memory that
+    as one kernel, if it is one over scalars; `is_quiet`: whether nothing notices when it runs, and its iterations are native where
+    their kernels are; `copied`: numbers of the inputs that the loop must not take in the memory that
     they come in.
     """
 
@@ -152,6 +153,7 @@ class LoopCall(Call):
         self.sources = list(zip(self.body.results, self.body.direct))
         self.counters = self._counters() if options.uses("native_iterations") else None
         self.kernel = scalar_loop(op) if options.uses("scalar_loops") else None
+        self.is_quiet = self.counters is not None and _is_quiet(op)
         # what is handed on as it is, or stored, must not stand in memory that others write: that of a variable, or what
         # the caller's plan uses again
         kept = {*self.body.direct, *division.stored_variables}
@@ -190,3 +192,13 @@ class LoopCall(Call):
         division = self.division
         return number in division.stored_fetches or (
             number < len(division.targets) and division.targets[number] in division.stored_variables)
+
+
+def _is_quiet(op: Operation) -> bool:
+    """Whether the functions of an operation change nothing that lasts, take nothing from outside and draw no random numbers.
+    Taking elements of TensorArrays, of which those who take them next are told, counts as nothing."""
+    nodes = [node for function in bodies(op) for node in function.get_operations() if not is_idle(node)]
+    return not any(writes for _, writes in body_variables(op)) and all(
+        node.opdef is not None and not node.opdef.stream and not node.opdef.outward
+        and (_is_quiet(node) if node.opdef.calls else bool(node.opdef.element or node.opdef.state) or not node.opdef.has_effect)
+        for node in nodes)

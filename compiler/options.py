@@ -42,6 +42,7 @@ OPTIMISATIONS = {
     "product_tiles": "matrix products are made in register tiles, not by BLAS",
     "scalar_loops": "a while loop over scalars is one kernel",
     "native_iterations": "of a loop that counts, many iterations are one native call",
+    "loops_side_by_side": "loops that need nothing of each other run at the same time, one in each thread",
     "product_sums": "what a loop adds up are long products of many iterations' factors, not a product in every iteration",
     "epilogues": "what is done with a product element by element is done by the kernel that makes it",
     "late_gradients": "a large gradient that only changes a variable is made when the least memory is in use",

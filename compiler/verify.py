@@ -16,6 +16,7 @@ from .keep import buffers
 from .kernel import Kernel
 from .loops.steps import TakeLast
 from .place import CopyStep, DeviceStep, HostStep
+from .primitives import host
 from .primitives.memory import READ
 from .primitives.reductions import PARTIAL
 from .program import Program
@@ -175,6 +176,20 @@ def _keep(program: Program) -> str | None:
     return _schedule(program)
 
 
+def _abreast(program: Program) -> str | None:
+    hosts = [step for step in program.steps if isinstance(step, Node) and step.kind is host.HOST]
+    later = {value for step in hosts for value in step.outputs}
+    for step in program.steps:
+        inputs = buffers(step)[0]
+        if isinstance(step, Node) and step.kind is host.HOST:
+            inputs = [resolve(v)[0] for v in step.inputs]
+            later.difference_update(step.outputs)
+        missing = [value for value in inputs if value in later]
+        if missing:
+            return f"{step} takes {missing}, which the host makes after it"
+    return _postpone(program)
+
+
 def _place(program: Program) -> str | None:
     spans = [(s.first, s.last) for s in program.layout.slots if s.kind == "temp"]
     return "a temporary ends before it begins" if any(a > b for a, b in spans) else None
@@ -247,5 +262,5 @@ def _batch(program: Program) -> str | None:
 
 CHECKS = {"prune": _prune, "raise_frames": _raise_frames, "order": _order, "hold": _order, "divide": _divide,
           "specialize": _specialize, "lower": _lower, "simplify": _simplify, "fuse": _fuse, "sink": _fuse, "schedule": _schedule,
-          "epilogue": _schedule, "postpone": _postpone, "keep": _keep, "place": _place, "transfer": _transfer, "emit": _emit,
-          "batch": _batch}
+          "epilogue": _schedule, "postpone": _postpone, "keep": _keep, "abreast": _abreast, "place": _place,
+          "transfer": _transfer, "emit": _emit, "batch": _batch}

@@ -73,18 +73,26 @@ class Binding:
 
         Raises the error of `uninitialized` for a variable without a value, and what failing kernels and host calls raise.
         """
-        if not self.checked:
-            self._check_variables()
-        try:
-            frame = self.frames.pop()
-        except IndexError:
-            frame = self._frame()
+        frame = self.take_frame()
         try:
             return work(frame, given)
         finally:
-            if frame.holds:
-                frame.drop()
-            self.frames.append(frame)
+            self.give_frame(frame)
+
+    def take_frame(self) -> Frame:
+        """A frame that is the caller's alone until it gives it back.  Raises the error of `uninitialized` for a variable without a
+        value."""
+        if not self.checked:
+            self._check_variables()
+        try:
+            return self.frames.pop()
+        except IndexError:
+            return self._frame()
+
+    def give_frame(self, frame: Frame) -> None:
+        if frame.holds:
+            frame.drop()
+        self.frames.append(frame)
 
     def _frame(self) -> Frame:
         if self.state.machine is None:

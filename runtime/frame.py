@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jitgraph.compiler.divide import LoopCall
 from jitgraph.compiler.kernel import Kernel
 from jitgraph.compiler.place import HostStep, assign_offsets
 from jitgraph.compiler.targets import CPU
 
-from . import functions, hostcall, watch
+from . import functions, hostcall, side_by_side, watch
 from . import pool as pools
 from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, LATE, POLL, POOL, ROUNDS, ROW
 from .memory import ALIGNMENT, KEPT, Elsewhere, ResultPool, address_of, aligned_empty
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from .binding import Binding
     from .compiled import Stretch
     from .profile import Trace
+    from .side_by_side import Asking
     from .variable import Variable
 
 Block = tuple[np.ndarray, int]      # what the interpreter gets to run a stretch of rows, and where that lies
@@ -55,7 +57,9 @@ class Frame:
         self.call = native.held if binding.cost < CPU.tuning.held else native.released
         self.shares = binding.cost > CPU.tuning.shared
         self.steps = [self._with_numbers(stretch) for stretch in binding.stretches]
-        self.again = [(stretch, block) for stretch, block in self.steps if not _is_lasting(stretch)]
+        again = [(stretch, block) for stretch, block in self.steps if not _is_lasting(stretch)]
+        together = binding.state.machine is None and compiled.program.options.uses("loops_side_by_side")
+        self.first, self.again = map(_with_groups, (self.steps, again)) if together else (self.steps, again)
         self.asks_host = any(block is None for _, block in self.steps)
         self.fresh = True           # whether no run has come to its end yet
         self.versions: list[int] | None = None      # of the variables that the kept values here are made of
@@ -168,19 +172,22 @@ class Frame:
         """The program's results for feed arrays."""
         if self.asks_host:
             with np.errstate(all="ignore"):         # once for all calls of the host: it costs as much as a short one
-                return self._with_temps(self._run, feeds) if self.temps else self._run(feeds)
-        return self._with_temps(self._run, feeds) if self.temps else self._run(feeds)
+                return self._with_temps(feeds) if self.temps else self._run(feeds)
+        return self._with_temps(feeds) if self.temps else self._run(feeds)
 
-    def _with_temps(self, work: Callable[..., Any], *given: Any) -> Any:
-        """work(*given), with memory for the temporaries."""
-        arenas = self.binding.compiled.arenas
-        arena = arenas.take(self.binding.arena_bytes)
+    def _with_temps(self, feeds: Sequence[np.ndarray]) -> list[Any]:
+        arena = self._take_arena()
+        try:
+            return self._run(feeds)
+        finally:
+            self.binding.compiled.arenas.give(arena)
+
+    def _take_arena(self) -> tuple[np.ndarray, int]:
+        """Memory for the temporaries, to be given back."""
+        arena = self.binding.compiled.arenas.take(self.binding.arena_bytes)
         if arena[1] != self.base:
             self._use(*arena)
-        try:
-            return work(*given)
-        finally:
-            arenas.give(arena)
+        return arena
 
     def block(self, slot: int, rounds: int) -> tuple[np.ndarray, int]:
         """(array [rounds, ...], address) of memory for the values of a result in so many rounds."""
@@ -192,24 +199,24 @@ class Frame:
         array, address = pool.take()
         return array[:rounds], address
 
-    def run_rounds(self, slots: np.ndarray, addresses: np.ndarray) -> None:
+    def run_rounds(self, slots: np.ndarray, addresses: np.ndarray) -> Asking:
         """Executes a program of one stretch of kernels as often as `addresses` [rounds, slots] has rows, from and to the
         memory that they say for these slots in each round."""
-        self._with_temps(self._run_rounds, slots, addresses)
-
-    def _run_rounds(self, slots: np.ndarray, addresses: np.ndarray) -> None:
-        if self.binding.compiled.kept:
-            self._keep(self._step)
-        (stretch, (words, address)), = self.steps
+        arena = self._take_arena()
         before = self.slots[slots]
-        words[[ROUNDS, CHANGES, CHANGED, ADDRESSES]] = *addresses.shape, address_of(slots), address_of(addresses)
-        long = len(addresses) * self.binding.cost > CPU.tuning.shared           # workers stay awake from round to round
-        words[POOL] = pools.pool(pools.thread_count()).address if long else 0
+        (stretch, (words, address)), = self.steps
         try:
-            self._native(stretch[0], (words, address), pools.native().released)
+            if self.binding.compiled.kept:
+                self._keep(self._step)
+            words[[ROUNDS, CHANGES, CHANGED, ADDRESSES]] = *addresses.shape, address_of(slots), address_of(addresses)
+            cost = self.binding.cost
+            long = len(addresses) * cost > CPU.tuning.shared            # workers stay awake from round to round
+            words[POOL] = pools.pool(pools.thread_count()).address if long else 0
+            yield side_by_side.Request(self, stretch[0], (words, address), len(addresses) * cost, cost)
         finally:
             words[[ROUNDS, CHANGES]] = 1, 0
             self.slots[slots] = before
+            self.binding.compiled.arenas.give(arena)
 
     def _run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         for number, buffer in self.small_feeds:
@@ -230,11 +237,11 @@ class Frame:
                 for stretch, block in self.steps:
                     do(stretch, block)
             else:
-                for stretch, block in self.steps if self.fresh else self.again:     # nearly every run: without a call more
+                for stretch, block in self.first if self.fresh else self.again:     # nearly every run: without a call more
                     if block is None:
-                        self._host(*stretch)
+                        self._loops(stretch) if stretch.__class__ is Group else self._host(*stretch)
                     else:
-                        self._native(stretch[0], block)
+                        self.run_block(stretch[0], block)
         finally:
             for variable in self.binding.compiled.changed:
                 variable.version += 1
@@ -250,7 +257,7 @@ class Frame:
         if block is None:
             self._host(*stretch)
         else:
-            self._native(stretch[0], block)
+            self.run_block(stretch[0], block)
 
     def _watching(self, watched: watch.Watch) -> Callable[[Stretch, Block | None], None]:
         """What does a step under a time limit; for a trace, kernel by kernel."""
@@ -289,34 +296,41 @@ class Frame:
     def _limited(self, start: int, block: tuple[np.ndarray, int], poll: np.ndarray | None) -> None:
         """Runs a stretch of kernels with a poll block of its own, if it has one."""
         if poll is None:
-            return self._native(start, block)
+            return self.run_block(start, block)
         words, _ = block
         words[POLL] = address_of(poll)
         try:
-            return self._native(start, block, poll=poll)
+            return self.run_block(start, block, poll=poll)
         finally:
             words[POLL] = pools.native().poll_address
 
-    def _native(self, start: int, block: tuple[np.ndarray, int], call: Callable[[int], int] | None = None,
+    def run_block(self, start: int, block: tuple[np.ndarray, int], call: Callable[[int], int] | None = None,
                 poll: np.ndarray | None = None) -> None:
         words, address = block
         call = call or self.call
         if self.shares:
             words[POOL] = pools.pool(pools.thread_count()).address
         if self.variables:
-            state = self.binding.state
-            with state.lock:
-                if self.generation != state.generation:
-                    self._find_variables()
+            with self.binding.state.lock:
+                self.refresh()
                 code = call(address)
         else:
             code = call(address)
         if code:
-            if code == INTERRUPTED:
-                raise pools.native().interruption(poll)
-            if code == LATE:
-                raise watch.late()
-            raise KernelFailure(self.binding.compiled.kernels[start + (code >> 8) - 1][0], code & 0xFF)
+            raise self.failure(start, code, poll)
+
+    def failure(self, start: int, code: int, poll: np.ndarray | None = None) -> BaseException:
+        """What the interpreter's code for a stretch from row `start` on says."""
+        if code == INTERRUPTED:
+            return pools.native().interruption(poll)
+        if code == LATE:
+            return watch.late()
+        return KernelFailure(self.binding.compiled.kernels[start + (code >> 8) - 1][0], code & 0xFF)
+
+    def refresh(self) -> None:
+        """Looks where the variables lie, if any may have moved."""
+        if self.variables and self.generation != self.binding.state.generation:
+            self._find_variables()
 
     def _find_variables(self) -> None:
         for k, variable in self.variables:
@@ -324,14 +338,28 @@ class Frame:
             self.arrays[k] = variable.array
         self.generation = self.binding.state.generation
 
+    def _loops(self, group: Group) -> None:
+        """Runs loops side by side."""
+        given = [self._inputs(views, written) for _, views, written, *_ in group]
+        state = self.binding.state
+        asking = [functions.caller(step.call, state).asking(arrays, True) for (step, *_), arrays in zip(group, given)]
+        for (step, _, _, _, outputs), arrays, results in zip(group, given, side_by_side.together(asking)):
+            self._keep_results(step, arrays, outputs, results)
+
     def _host(self, step: HostStep, views: list[View], written: tuple[Variable, ...],
               call: hostcall.HostCall | None, outputs: list[Output | None]) -> None:
+        arrays = self._inputs(views, written)
+        results = call(arrays) if call is not None else self._results_of(step, arrays)
+        self._keep_results(step, arrays, outputs, results)
+
+    def _inputs(self, views: list[View], written: tuple[Variable, ...]) -> list[Any]:
+        """What a step is given."""
         binding = self.binding
         if not binding.checked:
             for variable in written:            # the step may look at variables that this run has initialised
                 variable.initialized = True
-        if self.variables and self.generation != binding.state.generation:
-            self._find_variables()
+        if self.variables:
+            self.refresh()
         known, arrays = self.arrays, []
         for slot, shape, layout in views:
             array = known[slot]
@@ -339,7 +367,11 @@ class Frame:
                 strides, offset = layout or (_plain_strides(shape), 0)
                 array = _strided(array, shape, strides, offset)
             arrays.append(array)
-        results = call(arrays) if call is not None else self._results_of(step, arrays)
+        return arrays
+
+    def _keep_results(self, step: HostStep, arrays: list[Any], outputs: list[Output | None], results: Sequence[Any]) -> None:
+        """Puts what a step gives for these inputs where others find it."""
+        known = self.arrays
         for output, result in zip(outputs, results):
             if output is None:
                 continue
@@ -393,6 +425,35 @@ class KernelFailure(Exception):
     def __init__(self, kernel: Kernel, code: int) -> None:
         super().__init__(kernel.name, code)
         self.kernel, self.code = kernel, code
+
+
+class Group(tuple[Any, ...]):
+    """Stretches that are loops which run side by side."""
+
+
+def _with_groups(steps: list[tuple[Stretch, Block | None]]) -> list[tuple[Stretch, Block | None]]:
+    """Steps in which loops that follow one another, and need nothing of each other, are one."""
+    found: list[tuple[Stretch, Block | None]] = []
+    loops: list[Stretch] = []
+    for stretch, block in [*steps, ((), None)]:
+        call = stretch[0].call if block is None and stretch and isinstance(stretch[0], HostStep) else None
+        if isinstance(call, LoopCall) and call.is_quiet and not _needs(stretch[0], loops):
+            loops.append(stretch)
+            continue
+        if loops:
+            found.append((loops[0] if len(loops) == 1 else Group(loops), None))
+        loops = []
+        if isinstance(call, LoopCall) and call.is_quiet:
+            loops.append(stretch)
+        elif stretch:
+            found.append((stretch, block))
+    return found
+
+
+def _needs(step: HostStep, loops: list[Stretch]) -> bool:
+    """Whether a step needs what one of the loops gives."""
+    made = {k for loop, *_ in loops for k in loop.outputs}
+    return not made.isdisjoint(slot for slot, *_ in step.inputs)
 
 
 def _is_lasting(stretch: Stretch) -> bool:

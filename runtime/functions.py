@@ -6,7 +6,7 @@ the body's plan.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.tensor import Tensor
 
-from . import watch
+from . import side_by_side, watch
 from .background import BACKGROUND
 from .iterations import Condition, Iterations
 from .loop_steps import LoopSteps
@@ -27,6 +27,7 @@ from .scalar_loops import ScalarKernel
 if TYPE_CHECKING:
     from .cuda.iterations import DeviceIterations
     from .plan import Plan
+    from .side_by_side import Asking, Request
     from .state import State
 
 PATIENCE = 32       # runs of one function by the reference, in one run of the session, before it is compiled
@@ -39,11 +40,16 @@ def run(call: divide.ChoiceCall | divide.LoopCall, arrays: Sequence[Any], state:
     `compiled`: whether the run that it belongs to is; a function that runs often is compiled in any case, unless
     compiling is switched off.
     """
+    return caller(call, state)(arrays, compiled)
+
+
+def caller(call: divide.ChoiceCall | divide.LoopCall, state: State) -> Any:
+    """The session's caller of an operation's functions."""
     key = call.op, call.outputs
-    caller = state.functions.get(key)
-    if caller is None or caller.call is not call:
-        caller = state.functions[key] = LoopCaller(call, state) if isinstance(call, divide.LoopCall) else ChoiceCaller(call, state)
-    return caller(arrays, compiled)
+    found = state.functions.get(key)
+    if found is None or found.call is not call:
+        found = state.functions[key] = LoopCaller(call, state) if isinstance(call, divide.LoopCall) else ChoiceCaller(call, state)
+    return found
 
 
 class Function:
@@ -211,14 +217,18 @@ class LoopCaller(Caller):
             self.ahead = DeviceIterations(self.call, self.steps, self.sources, self.counted)
 
     def __call__(self, arrays: Sequence[Any], compiled: bool) -> tuple[Any, ...]:
+        return side_by_side.alone(self.asking(arrays, compiled))
+
+    def asking(self, arrays: Sequence[Any], compiled: bool) -> Generator[Request, None, tuple[Any, ...]]:
+        """The same, which asks for what it does natively."""
         given = self.spread(arrays)
         values = list(given)
         for k in self.call.copied:
             values[k] = values[k].copy()
-        self._iterate(values, compiled)
+        yield from self._iterate(values, compiled)
         return tuple(self._result(k, given, value) for k, value in enumerate(values))
 
-    def _iterate(self, values: list[Any], compiled: bool) -> None:
+    def _iterate(self, values: list[Any], compiled: bool) -> Asking:
         condition = self._condition(values, compiled)
         holds = condition.one
         if not holds(values):
@@ -240,12 +250,13 @@ class LoopCaller(Caller):
             if limit is not None:
                 limit.check()
             if ahead is not None and not waiting and is_compiled(plan, compiled):
-                waiting, ahead = ahead.run(values, plan, numbers, condition)
+                found = ahead.run(values, plan, numbers, condition)
+                waiting, ahead = (yield from found) if isinstance(found, Generator) else found
                 if not waiting:
                     break
             feeds = [*map(contiguous, waiting.pop(0) if waiting else before(values)), *(contiguous(values[k]) for k in numbers)]
-            found = () if trivial else run_plan(plan, feeds, compiled)
-            new = [values[d] if r is None else found[r] for r, d in sources]
+            results = () if trivial else run_plan(plan, feeds, compiled)
+            new = [values[d] if r is None else results[r] for r, d in sources]
             if self.counted:
                 with np.errstate(all="ignore"):
                     for number, function in self.counted.items():

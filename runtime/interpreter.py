@@ -23,6 +23,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from jitgraph.compiler import tuning
 from jitgraph.compiler.emit import native
 from jitgraph.compiler.emit.outline import call_outlined, declared
@@ -329,7 +331,37 @@ def build(symbol: str) -> bytes:
     return native.compile_module(module)
 
 
-def parts() -> dict[str, str]:
-    """Key parts of the interpreter's object code."""
-    return {"name": "run_table", "text": native.source_digest(Path(__file__), Path(tuning.__file__)), "types": "", "target": "cpu",
+def run_tables(w: Writer, sizes: Word, begin: Word, end: Word) -> Word:
+    """A kernel whose items are blocks for `run_table`; for its sizes see `tables_arguments`."""
+    count = w.get(sizes, 1)
+    with loop(w.b, begin, end) as k:
+        block, code = w.get(sizes, k + 2), Variable(w.b, 0)
+        kind = w.ir.FunctionType(w.i64, [w.i64]).as_pointer()
+        code.set(Word(w.b, w.b.call(w.b.inttoptr(w.get(sizes, 0).value, kind), [block.value])))
+        w.put(sizes, count + k + 2, code.get())
+    return begin * 0
+
+
+def tables_arguments(address: int, blocks: Sequence[int]) -> np.ndarray:
+    """The sizes of `run_tables`: the address of `run_table`, how many blocks there are, where they lie, and what each comes to."""
+    return np.array([address, len(blocks), *blocks, *([0] * len(blocks))], np.int64)
+
+
+def build_tables(symbol: str) -> bytes:
+    """Object code for `run_tables`, a kernel."""
+    from llvmlite import ir
+
+    module = ir.Module(symbol)
+    i64 = ir.IntType(64)
+    function = ir.Function(module, ir.FunctionType(i64, [i64.as_pointer(), i64.as_pointer(), i64, i64]), symbol)
+    builder = ir.IRBuilder(function.append_basic_block())
+    _, sizes, begin, end = function.args
+    words = (Word(builder, word) for word in (builder.ptrtoint(sizes, i64), begin, end))
+    builder.ret(run_tables(Writer(builder), *words).value)
+    return native.compile_module(module)
+
+
+def parts(name: str = "run_table") -> dict[str, str]:
+    """Key parts of the object code of `run_table`, or of `run_tables`."""
+    return {"name": name, "text": native.source_digest(Path(__file__), Path(tuning.__file__)), "types": "", "target": "cpu",
             **native.target_key()}

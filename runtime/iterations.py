@@ -7,7 +7,7 @@ these iterations: numbers that count, elements that lie in one array, results th
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .frame import Frame
     from .loop_steps import LoopSteps
     from .plan import Plan
+    from .side_by_side import Request
+
+    Executing = Generator[Request, None, tuple[list[Column], dict[int, Column]]]
 
 LONGEST = 256           # iterations in one call
 LEAST = 3               # fewer are not worth a table
@@ -49,7 +52,7 @@ class Iterations:
         self.limit = 1          # iterations in the next call: one, until a table says how many may be
 
     def run(self, values: list[Any], plan: Plan, numbers: list[int],
-            condition: Condition) -> tuple[list[list[Any]], Iterations | None]:
+            condition: Condition) -> Generator[Request, None, tuple[list[list[Any]], Iterations | None]]:
         """Iterates on the loop's variables `values` as long as that is possible natively.
 
         Returns (what is already taken for iterations that others must run, who runs those after them).  The first is empty
@@ -68,7 +71,7 @@ class Iterations:
                     return ([[element(column, number) for column in left] for number in range(count - done)],
                             None if table is None else self)
                 same = min(same, table.limit)
-                results, before = table.execute(values, [column[:same] for column in left], same)
+                results, before = yield from table.execute(values, [column[:same] for column in left], same)
                 self._store(values, results, before, same)
                 plan.runs += same
                 done += same
@@ -202,16 +205,19 @@ class Table:
                   if r is not None and k in loop.division.stored_variables}
         return Table(binding, outputs, taken, states, results, {k: v for k, v in stored.items() if k in outputs})
 
-    def execute(self, values: list[Any], taken: list[Column], count: int) -> tuple[list[Column], dict[int, Column]]:
+    def execute(self, values: list[Any], taken: list[Column], count: int) -> Executing:
         """Runs `count` iterations, which take these columns.
 
         Returns (the column of every fetch, the columns of stored variables as they were before each iteration).  Of an output
         that nobody stores, all but the last are None.
         """
-        return self.binding.run((values, taken, count), self._execute)
+        frame = self.binding.take_frame()
+        try:
+            return (yield from self._execute(frame, values, taken, count))
+        finally:
+            self.binding.give_frame(frame)
 
-    def _execute(self, frame: Frame, given: tuple[list[Any], list[Column], int]) -> tuple[list[Column], dict[int, Column]]:
-        values, taken, count = given
+    def _execute(self, frame: Frame, values: list[Any], taken: list[Column], count: int) -> Executing:
         columns: dict[int, Column] = {}
         before: dict[int, Column] = {}
         firsts: list[int] = []              # for each of `slots` the address for the first iteration ...
@@ -246,7 +252,7 @@ class Table:
         table[0, following] = first
         for place, rows in scattered:
             table[:, place] = rows
-        frame.run_rounds(self.slots, table)
+        yield from frame.run_rounds(self.slots, table)
         return [self._own(k, columns[k], count) for k in self.results], before
 
     def _distances(self, count: int, strides: list[int]) -> np.ndarray:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import functools
 import os
 import sys
 import threading
@@ -34,14 +35,19 @@ class Native:
     """The compiled interpreter: `held` runs a block with the GIL held (short plans), `released` without it."""
 
     def __init__(self) -> None:
-        address = LIBRARY.find(interpreter.parts(), interpreter.build)
-        self.held = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
-        self.released = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(address)
+        self.address = LIBRARY.find(interpreter.parts(), interpreter.build)
+        self.held = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(self.address)
+        self.released = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)(self.address)
         api = ctypes.pythonapi
         functions = (api.PyGILState_Ensure, api.PyErr_CheckSignals, api.PyErr_Fetch, api.PyGILState_Release)
         self.poll = np.zeros(interpreter.POLL_WORDS, dtype=np.int64)
         self.poll[:4] = [ctypes.cast(f, ctypes.c_void_p).value or 0 for f in functions]
         self.poll_address = self.poll.ctypes.data
+
+    @functools.cached_property
+    def tables(self) -> int:
+        """The address of the kernel that runs several blocks, see `interpreter.run_tables`."""
+        return LIBRARY.find(interpreter.parts("run_tables"), interpreter.build_tables)
 
     def limited(self, deadline: float) -> np.ndarray:
         """A poll block of one run, with a deadline on the monotonic clock in seconds."""

@@ -148,7 +148,7 @@ def _gathered_shape(c: Any) -> Any:
 
 
 @op("TensorArrayGatherV3(handle: resource, indices: int32, flow_in: variant; dtype: type, element_shape: shape = None) "
-    "-> value: dtype", shape=_gathered_shape, **_READ)
+    "-> value: dtype", element="read rows", shape=_gathered_shape, **_READ)
 def tensor_array_gather_v3(handle, indices, flow_in, element_shape, op):
     """The elements at `indices`, one behind the other along a new first axis."""
     shared, elements = unboxed(handle), unboxed(flow_in)

@@ -343,15 +343,15 @@ class DeviceFrame(Frame):
                     touched[slot] = touched.get(slot, False) or param.use != "in"
         return [self.of_slot[k] for k in touched], [self.of_slot[k] for k, written in touched.items() if written]
 
-    def _native(self, start: int, block: Block, call: Callable[[int], int] | None = None, poll: np.ndarray | None = None) -> None:
+    def run_block(self, start: int, block: Block, call: Callable[[int], int] | None = None, poll: np.ndarray | None = None) -> None:
         touched, written = self.native.get(start) or self._native_variables(start, 1)
         if not touched:
-            return super()._native(start, block, call, poll)
+            return super().run_block(start, block, call, poll)
         with self.variables_lock, self.machine.lock:
             for variable in touched:
                 variable.value()
             try:
-                super()._native(start, block, call, poll)
+                super().run_block(start, block, call, poll)
             finally:
                 for variable in written:
                     variable.written()

@@ -1,0 +1,101 @@
+"""abreast: loops that need nothing of each other come right behind one another, so that they can run at the same time.
+
+    forward loop, its outputs stacked, input reversed, backward loop, ...      (a bidirectional network)
+    input reversed, forward loop, backward loop, outputs stacked, ...
+
+What stands between two loops and needs the first of them waits for the second; the rest goes before both.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from .divide import LoopCall
+from .ir import Node, Value
+from .keep import Step, buffers
+from .kernel import Kernel
+from .order import touched_variables, variable_key
+from .primitives.host import HOST
+from .views import resolve
+
+if TYPE_CHECKING:
+    from jitgraph.graph.operation import Operation
+
+    from .program import Program
+
+
+def abreast(program: Program) -> None:
+    """Moves steps between loops out of their way."""
+    loops = [step for step in program.steps if _is_quiet_loop(step, program)]
+    if len(loops) < 2 or not program.options.uses("loops_side_by_side") or program.target.has_memory:
+        return
+    for first, second in zip(loops, loops[1:]):
+        begin, end = program.steps.index(first), program.steps.index(second)
+        while begin and _is_quiet_loop(program.steps[begin - 1], program):      # those that it already stands beside
+            begin -= 1
+        moved = _around(program.steps[begin:end + 1], program)
+        if moved is not None:
+            program.steps[begin:end + 1] = moved
+
+
+def _is_quiet_loop(step: Step, program: Program) -> bool:
+    if not isinstance(step, Node) or step.kind is not HOST or step.attrs["call"] != "op" or step.op is None:
+        return False
+    call = program.calls.get(step.op)
+    return isinstance(call, LoopCall) and call.is_quiet
+
+
+def _around(steps: list[Step], program: Program) -> list[Step] | None:
+    """Steps, of which the first ones and the last are loops, with these side by side; None where the last needs one of the
+    others."""
+    *before, last = steps
+    count = next(k for k, step in enumerate(before) if not _is_quiet_loop(step, program)) if len(before) > 1 else 1
+    loops, others = before[:count], before[count:]
+    after: list[Step] = []
+    earlier: list[Step] = []
+    for step in others:
+        (after if _waits(step, [*loops, *after]) else earlier).append(step)
+    return None if _waits(last, [*loops, *after]) else [*earlier, *loops, last, *after]
+
+
+def _waits(step: Step, others: Iterable[Step]) -> bool:
+    """Whether a step must come after one of the others."""
+    reads, writes, nodes = _reads(step), _writes(step), _noticed(step)
+    after = {before for node in nodes for before in node.after}
+    return any(not writes.isdisjoint(_reads(other)) or not reads.isdisjoint(_writes(other)) or nodes and _noticed(other)
+               or not after.isdisjoint(_noticed(other)) for other in others)
+
+
+def _noticed(step: Step) -> list[Node]:
+    """The nodes of a step for which it matters when they run: they have an effect, or are kernels that can fail.  What makes or
+    takes elements of TensorArrays goes by these alone."""
+    return [node for node in (step.nodes if isinstance(step, Kernel) else [step]) if _is_noticed(node)]
+
+
+def _is_noticed(node: Node) -> bool:
+    if node.kind is not HOST:
+        return node.kind.must_run(node)
+    opdef = node.op.opdef if node.op is not None else None
+    return node.kind.has_effect(node) and not (opdef is not None and (opdef.element or opdef.calls))
+
+
+def _reads(step: Step) -> set[object]:
+    """What a step looks at or changes: values in memory, and variables."""
+    used = buffers(step)[0] if isinstance(step, Kernel) or step.kind.kernels else [resolve(v)[0] for v in step.inputs]
+    return {*map(_key, used), *_writes(step), *(variable_key(v) for v, _ in _touched(step))}
+
+
+def _writes(step: Step) -> set[object]:
+    """What a step makes or changes."""
+    made = buffers(step)[1] if isinstance(step, Kernel) or step.kind.kernels else step.outputs
+    return {*map(_key, made), *(variable_key(v) for v, writes in _touched(step) if writes)}
+
+
+def _touched(step: Step) -> list[tuple[Operation, bool]]:
+    """(variable, whether it is written) of an operation that the host executes."""
+    return list(touched_variables(step.op)) if isinstance(step, Node) and step.op is not None else []
+
+
+def _key(value: Value) -> object:
+    """Values that stand for one variable are one."""
+    return value if value.node.variable is None else variable_key(value.node.variable)
