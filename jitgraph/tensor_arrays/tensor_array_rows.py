@@ -46,7 +46,7 @@ def scattered(handle: Handle, indices: Any, value: np.ndarray, size: int) -> Any
     if len(indices) != len(value):
         raise InvalidArgumentError(None, None, f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
                                                f"{len(value)}")
-    top = max(indices, default=-1)
+    top = int(np.max(indices, initial=-1))
     if not handle.dynamic and top >= size:
         raise InvalidArgumentError(None, None, f"Max scatter index must be < array size ({top} vs. {size})")
     return copied(value)

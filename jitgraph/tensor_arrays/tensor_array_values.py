@@ -111,11 +111,12 @@ class Handle:
 
     def read_rows(self, elements: Elements, indices: Any, replays: bool = False) -> Column:
         """The elements at these indices, in one array where they lie in one.  Raises what reading one by one does."""
-        found = elements.part(indices) if self.cleared.isdisjoint(indices) or replays else None
+        numbers = indices.tolist() if isinstance(indices, np.ndarray) else [*map(int, indices)]
+        found = elements.part(indices) if replays or self.cleared.isdisjoint(numbers) else None
         if found is None:
-            return [self.read(elements, int(index), replays) for index in indices]
+            return [self.read(elements, index, replays) for index in numbers]
         if self.clears and not replays:
-            self.cleared.update(map(int, indices))
+            self.cleared.update(numbers)
         return found
 
     def _shape(self, elements: Elements) -> Any:
@@ -125,7 +126,7 @@ class Handle:
 
 def is_whole(indices: Any, size: int) -> bool:
     """Whether indices are those of all elements of an array, in their order."""
-    return np.array_equal(indices, np.arange(size))
+    return len(indices) == size and (not size or span(indices, size) == slice(0, size, 1))
 
 
 def span(indices: Any, size: int) -> slice | None:
