@@ -69,7 +69,7 @@ CONTRIB: dict[str, str] = {
     "contrib.layers.keypoints": "contrib.layers.spatial_softmax",
     "contrib.layers.encoders": """
         contrib.layers.embed_sequence contrib.layers.bow_encoder contrib.layers.embedding_lookup_unique""",
-    "ops.nn.safe_embedding": "contrib.layers.safe_embedding_lookup_sparse",
+    "contrib.layers.safe_lookups": "contrib.layers.safe_embedding_lookup_sparse",
     "contrib.layers.optimizing": """
         contrib.layers.optimize_loss contrib.layers.OPTIMIZER_CLS_NAMES contrib.layers.OPTIMIZER_SUMMARIES
         contrib.layers.adaptive_clipping_fn""",
@@ -93,7 +93,8 @@ CONTRIB: dict[str, str] = {
         contrib.training.multiply_gradients""",
     "contrib.distribute.strategies": """
         contrib.distribute.OneDeviceStrategy contrib.distribute.MirroredStrategy
-        contrib.distribute.AllReduceCrossDeviceOps contrib.distribute.CrossDeviceOps""",
+        contrib.distribute.AllReduceCrossDeviceOps""",
+    "distribute.further_strategies": "contrib.distribute.CrossDeviceOps",
     "distribute.strategies": """
         contrib.distribute.DistributionStrategy=Strategy contrib.distribute.ReplicaContext
         contrib.distribute.get_distribution_strategy=get_strategy contrib.distribute.get_strategy

@@ -28,9 +28,9 @@ def flatten_dict_items(dictionary: dict) -> dict:
 
 
 def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False,
-                             check_subtrees_length: Any = None) -> None:
+                             check_subtrees_length: bool = True) -> None:
     """Raises TypeError, ValueError unless `input_tree` has the structure `shallow_tree`, below which it may go on."""
-    flatten_up_to(shallow_tree, input_tree, check_types)
+    flatten_up_to(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
 
 
 def _sequence_like(instance: Any, args: Any) -> Any:
@@ -90,9 +90,9 @@ def map_structure_with_tuple_paths_up_to(shallow_tree: Any, func: Any, *inputs: 
     return pack_sequence_as(shallow_tree, found)
 
 
-def is_sequence_or_composite(seq: Any) -> bool:
+def is_sequence_or_composite(o: Any) -> bool:
     """Whether an object is a structure or a composite tensor."""
-    return is_sequence(seq) or is_composite(seq)
+    return is_sequence(o) or is_composite(o)
 
 
 def _paths(value: Any, path: tuple) -> Any:

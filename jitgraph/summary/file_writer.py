@@ -78,7 +78,7 @@ class FileWriter:
 
         self._add(Event(session_log=session_log), global_step)
 
-    def add_graph(self, graph: Any = None, global_step: int | None = None, graph_def: Any = None) -> None:
+    def add_graph(self, graph: Any, global_step: int | None = None, graph_def: Any = None) -> None:
         """Adds a Graph, with the shapes of its tensors; `graph_def`: the older form, a GraphDef.
 
         Raises ValueError if both are given, TypeError for anything else.

@@ -69,7 +69,7 @@ def children(value: Any) -> list[tuple[str, Any]]:
         return [(str(place), one) for place, one in enumerate(value) if is_trackable(one)]
     if isinstance(value, Mapping):
         return [(str(name), one) for name, one in value.items() if is_trackable(one)]
-    private = not isinstance(value, Module)         # a layer's own lists of its variables
+    private = isinstance(value, Layer) or not isinstance(value, Module)         # a layer's own lists of its variables
     noted = {id(one) for _, one in named}
     return named + [(name, one) for name, one in vars(value).items() if is_trackable(one) and id(one) not in noted
                     and not (private and name.startswith("_")) and not name.startswith(("_graph_functions", "_tf_module"))]
