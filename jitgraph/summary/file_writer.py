@@ -10,6 +10,7 @@ from typing import Any
 from jitgraph.app import logs
 from jitgraph.graph.graph import Graph
 from jitgraph.summary.event_writer import EventFileWriter
+from jitgraph.summary.plugin_assets import write_plugin_assets
 
 
 class FileWriter:
@@ -90,6 +91,7 @@ class FileWriter:
         given = graph if graph is not None else graph_def
         if isinstance(given, Graph):
             definition = given.as_graph_def(add_shapes=True)
+            write_plugin_assets(given, self.get_logdir())
         elif isinstance(given, GraphDef):
             logs.warning("Passing a `GraphDef` to the SummaryWriter is deprecated. Pass a `Graph` object instead, such as "
                          "`sess.graph`.")

@@ -94,7 +94,8 @@ def test_no_module_hides_a_public_name():
 def test_table_has_no_name_twice():
     from jitgraph.facade.names_formats import FILES
     from jitgraph.facade.names_numeric import NUMERIC
+    from jitgraph.facade.names_ops import OPS
 
-    tables = [*names.TABLE.values(), *NUMERIC.values(), *FILES.values()]
+    tables = [*names.TABLE.values(), *OPS.values(), *NUMERIC.values(), *FILES.values()]
     listed = [entry.partition("=")[0] for entries in tables for entry in entries.split()]
     assert sorted(listed) == sorted(set(listed))

@@ -8,17 +8,20 @@ from typing import Any
 
 from jitgraph.layers.base import Layer
 from jitgraph.train.object_graph import is_trackable
+from jitgraph.train.trackables import NoDependency
 from jitgraph.variables.variable import Variable
 
 
-class NoDependency:
-    """Around a value that is assigned to an attribute of a Checkpointable: the value is kept there, but not saved."""
+class _Saved(type(AnyMapping)):         # type: ignore[misc]
+    """Variables, optimizers, modules and layers are objects with dependencies too, though they derive from no such class."""
 
-    def __init__(self, value: Any):
-        self.value = value
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        return cls is CheckpointableBase and is_trackable(instance) and not isinstance(instance, (list, dict))
 
 
-class CheckpointableBase:
+class CheckpointableBase(metaclass=_Saved):
     """An object with dependencies: others, by the names under which checkpoints hold them."""
 
     @property
