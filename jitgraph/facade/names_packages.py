@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PACKAGES: dict[str, str] = {
+    "contrib.checkpoint.tracking": "contrib.checkpoint.capture_dependencies",
     "contrib.mixed_precision.loss_scales": """
         contrib.mixed_precision.LossScaleManager contrib.mixed_precision.FixedLossScaleManager
         contrib.mixed_precision.ExponentialUpdateLossScaleManager contrib.mixed_precision.LossScaleOptimizer""",

@@ -102,7 +102,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "device_spec": ":jitgraph.graph.devices",
         "dtypes": "dtypes :jitgraph.graph.dtypes",
         "errors": "errors",
-        "errors_impl": "errors",
+        "errors_impl": "errors :jitgraph.graph.errors",
         "framework_lib": "",
         "function": ":jitgraph.functions.defun",
         "graph_io": "train io",
@@ -121,7 +121,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "random_seed": "random compat.v1",
         "sparse_tensor": "sparse :jitgraph.graph.composite",
         "tensor_shape": ":jitgraph.graph.shapes :jitgraph.inner.shapes",
-        "tensor_spec": "",
+        "tensor_spec": ":jitgraph.graph.type_specs",
         "type_spec": ":jitgraph.graph.type_specs :jitgraph.inner.type_spec",
         "tensor_util": "contrib.util :jitgraph.graph.constant_value :jitgraph.graph.literals",
         "test_util": "test :jitgraph.inner.test_util",
@@ -134,6 +134,8 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         central_storage_strategy collective_all_reduce_strategy cross_device_ops distribute_lib distribution_strategy_context
         mirrored_strategy one_device_strategy parameter_server_strategy reduce_util""".split(),
         "distribute distribute.experimental")
+    | dict.fromkeys(("cross_device_ops", "distribute_lib", "distribution_strategy_context"),
+                    "distribute distribute.experimental contrib.distribute")
     | {"device_util": ":jitgraph.distribute.device_names", "values": ":jitgraph.distribute.replica_values",
        "input_lib": ":jitgraph.distribute.input_workers", "multi_worker_util": ":jitgraph.train.cluster.worker_places",
        "summary_op_util": ":jitgraph.distribute.summaries"}
@@ -223,7 +225,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "queue_runner_impl": "train :jitgraph.train.queue_runner",
         "slot_creator": ":jitgraph.train.slots",
         "training_ops": "raw_ops",
-        "checkpoint_utils": "train :jitgraph.train.checkpoint_values",
+        "checkpoint_utils": "train :jitgraph.train.checkpoint_values :jitgraph.train.checkpoint_state",
         "basic_session_run_hooks": "train :jitgraph.train.hooks.timers",
         "device_setter": "train :jitgraph.train.cluster.replica_devices",
         "session_manager": "train :jitgraph.train.sessions.session_manager",
@@ -231,7 +233,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "saveable_object": ":jitgraph.variables.saveables train",
         "saving.saveable_object": ":jitgraph.variables.saveables train",
         "checkpoint_state_pb2": ":jitgraph.protobuf.messages",
-        "distribution_strategy_context": "distribute",
+        "distribution_strategy_context": "distribute contrib.distribute",
         "gen_training_ops": "raw_ops",
         "evaluation": "contrib.training :jitgraph.inner.evaluation",
         **dict.fromkeys(("experimental.loss_scale", "experimental.loss_scale_optimizer", "experimental.mixed_precision"),
@@ -241,7 +243,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         **dict.fromkeys(("tracking.base", "tracking.data_structures", "tracking.layer_utils"),
                         ":jitgraph.contrib.checkpoint.tracking"),
         "tracking.tracking": ":jitgraph.train.trackables :jitgraph.resources.assets",
-        "tracking.util": "train",
+        "tracking.util": "train :jitgraph.contrib.checkpoint.tracking",
     },
     "tpu": dict.fromkeys(("tpu_config", "tpu_estimator", "tpu_optimizer"), "contrib.tpu")
     | dict.fromkeys(("device_assignment", "ops.tpu_ops", "topology", "tpu", "tpu_feed"), ":jitgraph.inner.later")

@@ -60,7 +60,8 @@ OPS: dict[str, str] = {
     "histogram_ops": "",
     "image_ops": "image",
     "image_ops_impl": "image",
-    "init_ops": "initializers :jitgraph.variables.variable_initializers :jitgraph.inner.variables",
+    "init_ops": "initializers :jitgraph.variables.variable_initializers :jitgraph.inner.variables "
+                "contrib.framework",
     "init_ops_v2": ":jitgraph.v2.initializers",
     "initializers_ns": "initializers",
     "inplace_ops": "raw_ops",
@@ -124,7 +125,7 @@ OPS: dict[str, str] = {
     "summary_op_util": ":jitgraph.summary.summaries",
     "summary_ops": "summary",
     "summary_ops_v2": "contrib.summary :jitgraph.summary.recording",
-    "template": "",
+    "template": ":jitgraph.variables.template",
     "tensor_array_grad": "",
     "tensor_array_ops": "",
     "unconnected_gradients": "",

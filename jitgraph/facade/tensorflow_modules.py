@@ -27,6 +27,21 @@ CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", 
 HIDDEN_BY_FUNCTIONS = ("contrib.framework.python.ops.arg_scope",)
 """Modules whose package holds a function of the same name, and gives that to `from package import name`."""
 
+REACHED_THROUGH = ("specs", "tensor_forest", "slim", "grid_rnn", "solvers", "reduce_slice_ops", "quantization", "testing")
+"""Packages of contrib that let programs reach the modules that they are made of: `tf.contrib.specs.specs_ops`."""
+
+BY_OTHER_NAMES = {
+    "vs": "python.ops.variable_scope", "vars_": "python.ops.variables", "train": "python.training.training",
+    "optimizer_": "python.training.optimizer", "fc_core": "python.feature_column.feature_column",
+    "sparse_tensor_py": "python.framework.sparse_tensor", "contrib_variables": "contrib.framework.python.ops.variables",
+    "contrib_sparse_ops": "contrib.layers.python.ops.sparse_ops", "fc": "contrib.layers.python.layers.feature_column",
+    "loss_ops": "contrib.losses.python.losses.loss_ops", "metric_ops": "contrib.metrics.python.ops.metric_ops",
+    **{name: f"contrib.layers.python.layers.{name}" for name in (
+        "encoders", "feature_column_ops", "normalization", "optimizers", "rev_block_lib", "target_column")},
+    **{name: f"contrib.layers.python.ops.{name}" for name in ("bucketization_op", "sparse_feature_cross_op")},
+    **{name: f"contrib.{name.removeprefix('contrib_')}" for name in ("contrib_framework", "lookup", "layers", "rnn")}}
+"""Modules by the names under which contrib's slim and grid_rnn import them."""
+
 CORE_PLACES = "train summary profiler :jitgraph.protobuf.messages"
 
 
@@ -105,4 +120,10 @@ def seen_in_contrib(public: str) -> str | None:
     package, _, name = public.rpartition(".")
     if not package.startswith("contrib."):
         return None
+    own = package.removeprefix("contrib.")
+    inside = [inner for inner in sorted(contrib_modules.inner_modules(own)) if inner.rpartition(".")[2] == name]
+    if inside and own in REACHED_THROUGH:
+        return f"{package}.{inside[0]}"
+    if own in ("slim", "grid_rnn") and name in BY_OTHER_NAMES:
+        return BY_OTHER_NAMES[name]
     return next((f"python.{group}.{name}" for group in SHARED_GROUPS if name in PYTHON_MODULES[group]), None)

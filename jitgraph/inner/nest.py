@@ -90,6 +90,37 @@ def map_structure_with_tuple_paths_up_to(shallow_tree: Any, func: Any, *inputs: 
     return pack_sequence_as(shallow_tree, found)
 
 
+def get_traverse_shallow_structure(traverse_fn: Any, structure: Any, expand_composites: bool = False) -> Any:
+    """Bools in the structure down to where `traverse_fn` of a part is False; it may give a structure of bools for the parts.
+
+    Raises TypeError if it gives anything else, ValueError for a structure of another length.
+    """
+    chosen = traverse_fn(structure)
+    if not is_sequence(structure):
+        if not isinstance(chosen, bool):
+            raise TypeError(f"traverse_fn returned structure: {chosen} for non-structure: {structure}")
+        return chosen
+    if not is_sequence(chosen):
+        if not isinstance(chosen, bool):
+            raise TypeError(f"traverse_fn returned a non-bool scalar: {chosen} for input: {structure}")
+        if not chosen:
+            return False
+        chosen = [True] * len(structure)
+    else:
+        assert_shallow_structure(chosen, structure)
+    parts = [structure[key] for key in structure] if isinstance(structure, collections.abc.Mapping) else list(structure)
+    wanted = [chosen[key] for key in chosen] if isinstance(chosen, collections.abc.Mapping) else list(chosen)
+    found: list = []
+    for part, goes in zip(parts, wanted):
+        if not isinstance(goes, bool):
+            raise TypeError(f"traverse_fn didn't return a depth=1 structure of bools.  saw: {chosen}  for structure: {structure}")
+        found.append(get_traverse_shallow_structure(traverse_fn, part, expand_composites) if goes else False)
+    made: Any = type(structure)
+    if isinstance(structure, collections.abc.Mapping):
+        return made(zip(structure, found))
+    return made(*found) if hasattr(structure, "_fields") else made(found)
+
+
 def is_sequence_or_composite(o: Any) -> bool:
     """Whether an object is a structure or a composite tensor."""
     return is_sequence(o) or is_composite(o)

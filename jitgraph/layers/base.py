@@ -151,7 +151,7 @@ class Layer(Unconnected):
         """Makes the variables; `input_shape` is the TensorShape of the input, or a structure of them."""
         self.built = True
 
-    def call(self, inputs: Any, **kwargs: Any) -> Any:
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """The outputs for `inputs`."""
         return inputs
 
@@ -259,12 +259,12 @@ class Layer(Unconnected):
         return self.trainable_weights + self.non_trainable_weights
 
     @property
-    def variables(self) -> list:
+    def variables(self) -> list:            # type: ignore[override]
         """Its variables, those that are trained first."""
         return self.weights
 
     @property
-    def trainable_variables(self) -> list:
+    def trainable_variables(self) -> list:  # type: ignore[override]
         """Its variables that are trained."""
         return self.trainable_weights
 

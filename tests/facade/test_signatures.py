@@ -118,6 +118,8 @@ def agree(theirs, ours):
     theirs, ours = ([one for one in parts(text) if one not in TOLD_OTHERWISE] for text in (theirs, ours))
     if theirs[-2:-1] and theirs[-1].startswith("**") and theirs[-2].startswith("*"):
         return len(ours) >= len(theirs) - 2 and all(map(alike, theirs[:-2], ours))
+    if theirs[-1:] == ["**kwargs"]:                     # a method to override: others may take more by position
+        ours = [one for one in ours if one != "*args"]
     return len(theirs) == len(ours) and all(map(alike, theirs, ours))
 
 

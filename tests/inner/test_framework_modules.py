@@ -173,3 +173,44 @@ def test_saveables_of_python_and_of_tensors(tf, tmp_path):
         saver.restore(session, path)
     assert [name for name, _ in tf.train.list_variables(path)] == ["five", "text", "three"]
     assert tf.train.load_variable(path, "three") == 3 and text.feed_dict_additions() == {text.op: "hello"}
+
+
+def test_functions_and_their_code(tf):
+    from tensorflow.python.util import function_utils
+
+    def named(x):
+        return x
+
+    assert function_utils.get_func_name(named) == "named" and function_utils.get_func_name(lambda: 1) == "<lambda>"
+    assert function_utils.get_func_code(named) is named.__code__ and function_utils.get_func_code(dict) is None
+    for ask in (function_utils.get_func_name, function_utils.get_func_code):
+        with pytest.raises(ValueError, match="must be callable"):
+            ask(3)
+
+
+def test_kinds_of_nodes_of_control_flow(tf):
+    from tensorflow.python.ops import control_flow_util
+
+    given = {"IsSwitch": tf.raw_ops.Switch(data=1.0, pred=True)[0], "IsMerge": tf.raw_ops.Merge(inputs=[1.0, 2.0])[0],
+             "IsLoopEnter": tf.raw_ops.Enter(data=1.0, frame_name="f"), "IsLoopExit": tf.raw_ops.Exit(data=1.0)}
+    for asked in given:
+        assert [name for name, tensor in given.items() if getattr(control_flow_util, asked)(tensor.op)] == [asked]
+    constant = tf.raw_ops.Enter(data=1.0, frame_name="f", is_constant=True)
+    assert control_flow_util.IsLoopConstantEnter(constant.op)
+    assert not control_flow_util.IsLoopConstantEnter(given["IsLoopEnter"].op)
+
+
+def test_names_that_stand_elsewhere_too(tf):
+    from tensorflow.python.distribute import cross_device_ops, distribution_strategy_context
+    from tensorflow.python.framework import errors_impl, tensor_spec
+    from tensorflow.python.ops import init_ops, template
+    from tensorflow.python.training import checkpoint_utils
+
+    assert tensor_spec.BoundedTensorSpec is tf.contrib.framework.BoundedTensorSpec
+    assert init_ops.convolutional_orthogonal_2d is tf.contrib.framework.convolutional_orthogonal_2d
+    assert checkpoint_utils.wait_for_new_checkpoint is tf.contrib.training.wait_for_new_checkpoint
+    assert cross_device_ops.AllReduceCrossDeviceOps is tf.contrib.distribute.AllReduceCrossDeviceOps
+    assert callable(distribution_strategy_context.get_cross_replica_context)
+    assert isinstance(template.make_template("t", int), template.Template)
+    with pytest.raises(errors_impl.OperatorNotAllowedInGraphError):
+        bool(tf.constant(True))

@@ -14,6 +14,7 @@ from jitgraph.graph.scopes import device
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.train.object_graph import OBJECT_GRAPH, VALUE, is_trackable, leave_out
 from jitgraph.train.trackables import AutoTrackable, NoDependency  # noqa: F401
+from jitgraph.variables.creators import creator_scope
 from jitgraph.variables.saveables import SaveableObject, SaveSpec
 
 Trackable = containers.CheckpointableBase
@@ -102,3 +103,19 @@ def is_layer(obj: Any) -> bool:
 def has_weights(obj: Any) -> bool:
     """Whether an object has variables that are trained, and others."""
     return hasattr(type(obj), "trainable_weights") and hasattr(type(obj), "non_trainable_weights")
+
+
+@contextlib.contextmanager
+def capture_dependencies(template: Any) -> Iterator[None]:
+    """A block: variables that ``tf.get_variable`` makes in the variable scope of an object are its dependencies, under what their
+    names are there."""
+    inside = template.variable_scope.name + "/"
+
+    def create(next_creator: Callable, **kwargs: Any) -> Any:
+        variable, name = next_creator(**kwargs), kwargs.get("name") or ""
+        if name.startswith(inside):
+            template._track_trackable(variable, name=name.removeprefix(inside))
+        return variable
+
+    with creator_scope(create):
+        yield

@@ -57,7 +57,8 @@ class TowerOptimizer(Optimizer):
             add_to_collection(self.COLLECTION_FOR_GRAPH_STATES, self)
         return self._optimizer().compute_gradients(loss, *args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, **kwargs: Any) -> Any:
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None,     # type: ignore[override]
+                        **kwargs: Any) -> Any:
         """What the optimizer makes of them."""
         return self._optimizer().apply_gradients(grads_and_vars, global_step, **kwargs)
 

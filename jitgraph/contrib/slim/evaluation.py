@@ -7,6 +7,7 @@ from typing import Any
 from jitgraph.contrib.training.loop import SummaryAtEndHook
 from jitgraph.summary.summaries import merge_all
 from jitgraph.train import evaluation
+from jitgraph.train.checkpoint_state import checkpoints_iterator, wait_for_new_checkpoint  # noqa: F401  (public names here)
 from jitgraph.train.saver import Saver
 from jitgraph.train.sessions.scaffold import Scaffold
 
