@@ -23,6 +23,11 @@ def load_op_library(library_filename: str) -> None:
     _refuse(library_filename)
 
 
+def load_extension(path: str) -> None:
+    """``load_op_library``, for a file that a package of contrib would bring."""
+    load_op_library(path)
+
+
 def load_library(library_location: str) -> None:
     """Raises FileNotFoundError if there is no such file or folder, NotFoundError if there is a library."""
     if not os.path.exists(library_location):

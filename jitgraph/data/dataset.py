@@ -24,6 +24,11 @@ class DatasetSpec(VariantSpec):
     _FIELDS = ("element_spec", "shape")
     is_dataset = True
 
+    @staticmethod
+    def from_value(value: Any) -> DatasetSpec:
+        """The spec of a Dataset."""
+        return DatasetSpec(value.element_spec)
+
 
 class Dataset:
     """A sequence of elements, each a nested structure (tuples, dicts, named tuples) of tensors or sparse tensors.

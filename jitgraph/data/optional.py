@@ -14,8 +14,13 @@ class OptionalSpec(VariantSpec):
 
     _FIELDS = ("element_spec",)
 
-    def __init__(self, value_structure: Any, shape: Any = ()):
-        super().__init__(value_structure, shape)
+    def __init__(self, value_structure: Any):
+        super().__init__(value_structure)
+
+    @staticmethod
+    def from_value(value: Any) -> OptionalSpec:
+        """The spec of an Optional."""
+        return OptionalSpec(value.value_structure)
 
 
 class Optional:

@@ -53,10 +53,10 @@ ALIASES: dict[str, str] = {
        }.items()},
     "contrib.autograph": """
         Feature=autograph.experimental.Feature do_not_convert=autograph.experimental.do_not_convert
-        set_loop_options=autograph.experimental.set_loop_options to_code=autograph.to_code to_graph=autograph.to_graph""",
+        set_loop_options=autograph.experimental.set_loop_options""",
     "contrib.quantization": "dequantize quantized_concat",
     "contrib.nn": "conv1d_transpose=nn.conv1d_transpose",
-    "contrib.eager": "TensorSpec GradientTape custom_gradient make_template py_func=py_function",
+    "contrib.eager": "TensorSpec GradientTape custom_gradient py_func=py_function",
     "contrib.signal": """
         frame=signal.frame hamming_window=signal.hamming_window hann_window=signal.hann_window
         inverse_stft=signal.inverse_stft inverse_stft_window_fn=signal.inverse_stft_window_fn

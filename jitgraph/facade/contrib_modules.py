@@ -249,7 +249,8 @@ CONTRIB_PLACES = {
     **dict.fromkeys((f"contrib.learn.python.learn.{package}run_config" for package in ("", "estimators.")),
                     "contrib.learn :jitgraph.contrib.learn.configured"),
     "contrib.learn.python.learn.estimators.model_fn": "contrib.learn :jitgraph.contrib.learn.model_ops",
-    "contrib.learn.python.learn.estimators.estimator": "contrib.learn :jitgraph.contrib.learn.fitted",
+    "contrib.learn.python.learn.estimators.estimator": """
+        contrib.learn :jitgraph.contrib.learn.fitted :jitgraph.contrib.learn.exported""",
     "contrib.learn.python.learn.estimators.head": """
         contrib.learn :jitgraph.contrib.learn.heads :jitgraph.contrib.learn.further_heads""",
     "contrib.learn.python.learn.estimators.constants": "contrib.learn",

@@ -39,7 +39,7 @@ CONTRIB: dict[str, str] = {
         contrib.framework.nest.flatten_with_tuple_paths contrib.framework.nest.map_structure_with_paths
         contrib.framework.nest.yield_flat_paths contrib.framework.nest.map_structure_with_tuple_paths
         contrib.framework.nest.flatten_with_tuple_paths_up_to contrib.framework.nest.is_sequence_or_composite
-        contrib.framework.nest.map_structure_with_tuple_paths_up_to""",
+        contrib.framework.nest.map_structure_with_tuple_paths_up_to contrib.framework.nest.get_traverse_shallow_structure""",
     "contrib.layers.dense": """
         contrib.layers.fully_connected contrib.layers.relu contrib.layers.relu6 contrib.layers.elu contrib.layers.linear
         contrib.layers.bias_add contrib.layers.legacy_fully_connected contrib.layers.legacy_relu
@@ -69,7 +69,9 @@ CONTRIB: dict[str, str] = {
     "contrib.layers.keypoints": "contrib.layers.spatial_softmax",
     "contrib.layers.encoders": """
         contrib.layers.embed_sequence contrib.layers.bow_encoder contrib.layers.embedding_lookup_unique""",
-    "ops.nn.safe_embedding": "contrib.layers.safe_embedding_lookup_sparse",
+    "contrib.layers.safe_lookups": """
+        contrib.layers.safe_embedding_lookup_sparse
+        contrib.slim.embedding_lookup_sparse_with_distributed_aggregation""",
     "contrib.layers.optimizing": """
         contrib.layers.optimize_loss contrib.layers.OPTIMIZER_CLS_NAMES contrib.layers.OPTIMIZER_SUMMARIES
         contrib.layers.adaptive_clipping_fn""",
@@ -93,7 +95,8 @@ CONTRIB: dict[str, str] = {
         contrib.training.multiply_gradients""",
     "contrib.distribute.strategies": """
         contrib.distribute.OneDeviceStrategy contrib.distribute.MirroredStrategy
-        contrib.distribute.AllReduceCrossDeviceOps contrib.distribute.CrossDeviceOps""",
+        contrib.distribute.AllReduceCrossDeviceOps""",
+    "distribute.further_strategies": "contrib.distribute.CrossDeviceOps",
     "distribute.strategies": """
         contrib.distribute.DistributionStrategy=Strategy contrib.distribute.ReplicaContext
         contrib.distribute.get_distribution_strategy=get_strategy contrib.distribute.get_strategy

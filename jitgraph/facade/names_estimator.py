@@ -150,11 +150,15 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.read_keyed_batch_examples contrib.learn.read_keyed_batch_features
         contrib.learn.io.read_batch_examples contrib.learn.io.read_batch_features
         contrib.learn.io.read_batch_record_features contrib.learn.io.read_keyed_batch_examples
-        contrib.learn.io.read_keyed_batch_features contrib.learn.io.queue_parsed_features""",
+        contrib.learn.io.read_keyed_batch_features contrib.learn.io.queue_parsed_features
+        contrib.learn.read_keyed_batch_examples_shared_queue contrib.learn.io.read_keyed_batch_examples_shared_queue
+        contrib.learn.read_keyed_batch_features_shared_queue contrib.learn.io.read_keyed_batch_features_shared_queue""",
     "contrib.learn.table_inputs": """
         contrib.learn.extract_pandas_data contrib.learn.extract_pandas_labels contrib.learn.extract_pandas_matrix
         contrib.learn.io.extract_pandas_data contrib.learn.io.extract_pandas_labels
-        contrib.learn.io.extract_pandas_matrix contrib.learn.io.numpy_input_fn contrib.learn.io.pandas_input_fn""",
+        contrib.learn.extract_dask_data contrib.learn.extract_dask_labels contrib.learn.io.extract_dask_data
+        contrib.learn.io.extract_dask_labels contrib.learn.io.extract_pandas_matrix contrib.learn.io.numpy_input_fn
+        contrib.learn.io.pandas_input_fn""",
     "contrib.learn.configured": "contrib.learn.RunConfig contrib.learn.TaskType",
     "contrib.learn.fitted": """
         contrib.learn.BaseEstimator contrib.learn.Estimator contrib.learn.Evaluable contrib.learn.Trainable

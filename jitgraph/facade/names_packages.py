@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PACKAGES: dict[str, str] = {
+    "contrib.checkpoint.tracking": "contrib.checkpoint.capture_dependencies",
     "contrib.mixed_precision.loss_scales": """
         contrib.mixed_precision.LossScaleManager contrib.mixed_precision.FixedLossScaleManager
         contrib.mixed_precision.ExponentialUpdateLossScaleManager contrib.mixed_precision.LossScaleOptimizer""",
@@ -120,6 +121,7 @@ PACKAGES: dict[str, str] = {
     "train.trackables": "contrib.eager.Checkpointable=AutoTrackable",
     "variables.resource_variables": "contrib.eager.Variable=ResourceVariable",
     "train.object_checkpoint": "contrib.eager.Checkpoint",
+    "contrib.eager.templates": "contrib.eager.make_template",
     "contrib.optimizer_v2.optimizers": """
         contrib.optimizer_v2.GradientDescentOptimizer contrib.optimizer_v2.MomentumOptimizer
         contrib.optimizer_v2.AdagradOptimizer contrib.optimizer_v2.AdadeltaOptimizer contrib.optimizer_v2.AdamOptimizer
@@ -159,8 +161,9 @@ PACKAGES: dict[str, str] = {
         contrib.quantization.quantized_relu_x=QuantizedReluX contrib.quantization.requantization_range=RequantizationRange
         contrib.quantization.requantization_range_per_channel=RequantizationRangePerChannel
         contrib.quantization.requantize=Requantize contrib.quantization.requantize_per_channel=RequantizePerChannel""",
-    "app.libraries": "contrib.util.loader.load_op_library",
+    "app.libraries": "contrib.util.loader.load_op_library=load_extension",
     "autograph.api": "contrib.autograph.AutoGraphError contrib.autograph.convert",
+    "v2.control": "contrib.autograph.to_code contrib.autograph.to_graph",
     "contrib.timeseries.feature_keys": "contrib.timeseries.TrainEvalFeatures contrib.timeseries.FilteringResults",
     "contrib.timeseries.readers": "contrib.timeseries.NumpyReader contrib.timeseries.CSVReader",
     "contrib.timeseries.windows": """

@@ -86,6 +86,7 @@ PROGRAMS: dict[str, str] = {
         enable_tensor_equality experimental.output_all_intermediates experimental.function_executor_type""",
     "functions.xla": """
         xla.experimental.compile=xla_compile xla.experimental.jit_scope contrib.compiler.xla.compile=xla_compile
+        contrib.compiler.xla.check_function_argument_count contrib.compiler.xla.estimator_model_fn
         contrib.compiler.jit.experimental_jit_scope=jit_scope""",
     "ops.strings.strings": "user_ops.my_fact",
     "profiler.options": "profiler.ProfileOptionBuilder",

@@ -45,7 +45,6 @@ INSTEAD: dict[str, str] = {
     "contrib.autograph.stack": "collect values in a tf.TensorArray: lists stay Python's; tf.stack joins tensors",
     "contrib.bigtable.*": _READ, "contrib.hadoop.*": _READ, "contrib.kafka.*": _READ, "contrib.kinesis.*": _READ,
     "contrib.ignite.*": _READ, "contrib.cloud.*": _READ,
-    "contrib.checkpoint.capture_dependencies": "hold the variables by attributes of a tf.contrib.checkpoint.Checkpointable",
     "contrib.coder.*": "code the values in Python, in tf.py_func",
     "contrib.distribute.*": _ONE_PROCESS,
     "contrib.ffmpeg.*": "decode in tf.py_func with a library of audio and video, or WAV with tf.audio.decode_wav",
@@ -78,8 +77,8 @@ NOT_YET: dict[str, str] = {
     "contrib.decision_trees.*": "use tf.estimator.BoostedTreesClassifier or BoostedTreesRegressor",
     "contrib.meta_graph_transform.*": "use tf.graph_util.convert_variables_to_constants and tf.contrib.graph_editor",
     "contrib.session_bundle.*": "write and read SavedModels by tf.saved_model",
-    "contrib.learn.io.extract_dask_*": "give the values of the table, as from its compute()",
-    "contrib.learn.extract_dask_*": "give the values of the table, as from its compute()",
+    "contrib.learn.monitors.ExportMonitor": "call export_savedmodel after fit, or give an Experiment export_strategies",
+    "contrib.image.single_image_random_dot_stereograms": "draw the dots in Python, in tf.py_func",
     "contrib.learn.utils.export.*": "write SavedModels by export_savedmodel",
     "contrib.learn.utils.export_estimator": "write SavedModels by export_savedmodel",
 }

@@ -9,6 +9,8 @@ import collections
 from collections.abc import Iterator
 from typing import Any
 
+_OLDER = {"_transform_feature", "_get_dense_tensor", "_get_sparse_tensors", "_get_sequence_dense_tensor"}
+
 IdWeightPair = collections.namedtuple("IdWeightPair", ("id_tensor", "weight_tensor"))
 TensorSequenceLengthPair = collections.namedtuple("TensorSequenceLengthPair", ("dense_tensor", "sequence_length"))
 
@@ -21,6 +23,11 @@ class FeatureColumn:
     in_scopes = True                    # whether input_layer and linear_model take it
     in_layers = True                    # whether DenseFeatures and LinearModel take it
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__ != __name__ and _OLDER & set(vars(cls)):     # a program's own, of before layers took columns
+            cls.in_layers = False
+
     def __lt__(self, other: Any) -> bool:
         return str(self) < str(other)
 
@@ -30,11 +37,11 @@ class FeatureColumn:
     @property
     def parse_example_spec(self) -> dict[str, Any]:
         """How to parse the features that it uses."""
-        raise NotImplementedError
+        return _older(self, FeatureColumn, "_parse_example_spec")
 
     def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
         """What is made of the features once, whoever uses it: ``transformation_cache.get(column, state_manager)`` keeps it."""
-        raise NotImplementedError
+        return _older(self, FeatureColumn, "_transform_feature")(transformation_cache)
 
     def create_state(self, state_manager: Any) -> None:
         """Makes the column's variables, with ``state_manager.create_variable``."""
@@ -61,11 +68,14 @@ class FeatureColumn:
 class DenseColumn(FeatureColumn):
     """A column of numbers: ``variable_shape`` is that of one example."""
 
-    variable_shape: Any
+    @property
+    def variable_shape(self) -> Any:
+        """The shape of one example."""
+        return _older(self, DenseColumn, "_variable_shape")
 
     def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
         """A float32 tensor [batch, *variable_shape]."""
-        raise NotImplementedError
+        return _older(self, DenseColumn, "_get_dense_tensor")(transformation_cache, *_kept_by(state_manager))
 
     @property
     def _variable_shape(self) -> Any:
@@ -79,10 +89,16 @@ class CategoricalColumn(FeatureColumn):
     """A column of ids from 0 to ``num_buckets`` - 1, any number of them for an example."""
 
     IdWeightPair = IdWeightPair
-    num_buckets: int
+
+    @property
+    def num_buckets(self) -> int:
+        """How many ids there are."""
+        return _older(self, CategoricalColumn, "_num_buckets")
 
     def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> Any:
         """(a SparseTensor of ids, one of their weights or None)."""
+        if _is_own(self, CategoricalColumn, "_get_sparse_tensors"):
+            return self._get_sparse_tensors(transformation_cache, *_kept_by(state_manager))
         return IdWeightPair(transformation_cache.get(self, state_manager), None)
 
     @property
@@ -101,10 +117,28 @@ class SequenceDenseColumn(FeatureColumn):
 
     def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
         """(a float32 tensor [batch, steps, *variable_shape], the int64 lengths [batch])."""
-        raise NotImplementedError
+        older = _older(self, SequenceDenseColumn, "_get_sequence_dense_tensor")
+        return older(transformation_cache, *_kept_by(state_manager))
 
     def _get_sequence_dense_tensor(self, inputs: Any, weight_collections: Any = None, trainable: Any = None) -> Any:
         return self.get_sequence_dense_tensor(inputs, _scope_state(weight_collections, trainable))
+
+
+def _is_own(column: Any, base: type, name: str) -> bool:
+    """Whether a class of a program's own says what columns said before layers took them."""
+    return getattr(type(column), name) is not getattr(base, name)
+
+
+def _older(column: Any, base: type, name: str) -> Any:
+    """What a column says by an older name.  Raises NotImplementedError if it says nothing by it."""
+    if not _is_own(column, base, name):
+        raise NotImplementedError(f"{type(column).__name__} does not say {name.lstrip('_')}")
+    return getattr(column, name)
+
+
+def _kept_by(state_manager: Any) -> tuple[Any, Any]:
+    """(weight_collections, trainable) of the call that a state manager is of."""
+    return getattr(state_manager, "collections", None), getattr(state_manager, "trainable", True)
 
 
 def _scope_state(weight_collections: Any, trainable: Any) -> Any:

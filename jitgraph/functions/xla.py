@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -34,3 +35,22 @@ def xla_compile(computation: Callable, inputs: Any = None) -> Any:
 def jit_scope(compile_ops: Any = True, separate_compiled_gradients: bool = False) -> Iterator[None]:
     """A block of operations to compile by XLA; sessions compile all."""
     yield
+
+
+def check_function_argument_count(func: Callable, input_arity: int, infeed_queue: Any) -> str | None:
+    """How many arguments a function takes, if `input_arity` is not such a number, else None."""
+    parameters = inspect.signature(func).parameters.values()
+    given = input_arity + (infeed_queue.number_of_tuple_elements if infeed_queue is not None else 0)
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    needed, takes_all = sum(p.default is p.empty for p in positional), any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    if given >= needed and (takes_all or given <= len(positional)):
+        return None
+    if needed == len(positional) and not takes_all:
+        return f"exactly {needed} argument{'s' * (needed != 1)}"
+    count, word = (needed, "at least") if given < needed else (len(positional), "at most")
+    return f"{word} {count} argument{'s' * (count != 1)}"
+
+
+def estimator_model_fn(target_model_fn: Callable | None = None) -> Callable:
+    """A model function as it is: the compiler compiles all graphs.  Without one, a decorator."""
+    return (lambda function: function) if target_model_fn is None else target_model_fn

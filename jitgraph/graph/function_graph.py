@@ -145,6 +145,16 @@ class FunctionGraph(Graph):
         return [t for t in self.inputs if not is_state(t)]
 
     @property
+    def external_captures(self) -> list[Tensor]:
+        """What it takes from around it."""
+        return list(self.captures)
+
+    @property
+    def internal_captures(self) -> list[Tensor]:
+        """What stands in here for that."""
+        return list(self.captures.values())
+
+    @property
     def variables(self) -> list[Any]:
         """The variables that the function takes from around it, as far as collections have them."""
         known = [one for key in ("variables", "local_variables") for one in self._root.get_collection(key)]

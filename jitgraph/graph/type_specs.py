@@ -138,6 +138,12 @@ class BoundedTensorSpec(TensorSpec):
             raise ValueError(f"minimum and maximum must be provided; but saw '{minimum}' and '{maximum}'")
         self._minimum, self._maximum = (np.array(bound, self.dtype.as_numpy_dtype) for bound in (minimum, maximum))
 
+    @classmethod
+    def from_spec(cls, spec: Any) -> BoundedTensorSpec:         # type: ignore[override]
+        """The spec with the bounds of another, or those of its dtype."""
+        dtype = dtypes.as_dtype(spec.dtype)
+        return cls(spec.shape, dtype, getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max), spec.name)
+
     @property
     def minimum(self) -> np.ndarray:
         """The least values."""

@@ -57,6 +57,31 @@ def IsInWhileLoop(op: Any) -> bool:
     return False
 
 
+def IsSwitch(op: Any) -> bool:
+    """Whether an operation is a Switch."""
+    return op.type in ("Switch", "RefSwitch")
+
+
+def IsMerge(op: Any) -> bool:
+    """Whether an operation is a Merge."""
+    return op.type in ("Merge", "RefMerge")
+
+
+def IsLoopEnter(op: Any) -> bool:
+    """Whether a value goes into a loop by an operation."""
+    return op.type in ("Enter", "RefEnter")
+
+
+def IsLoopConstantEnter(op: Any) -> bool:
+    """Whether a value goes into a loop by an operation, and stays what it is there."""
+    return IsLoopEnter(op) and op.get_attr("is_constant")
+
+
+def IsLoopExit(op: Any) -> bool:
+    """Whether a value comes out of a loop by an operation."""
+    return op.type in ("Exit", "RefExit")
+
+
 def InXlaContext(graph: Any) -> bool:
     """False: there is no XLA."""
     return False

@@ -50,6 +50,28 @@ def fn_args(fn: Any) -> tuple[str, ...]:
     return tuple(names[1:] if inspect.ismethod(fn) else names)
 
 
+def get_func_name(func: Any) -> str:
+    """The name of a function, CLASS.NAME of a method, the text of the class of anything else that is called.
+
+    Raises ValueError for what is not.
+    """
+    target = unwrap(func)[1]
+    if not callable(target):
+        raise ValueError("Argument must be callable")
+    if inspect.isfunction(target):
+        return target.__name__
+    return f"{type(target.__self__).__name__}.{target.__name__}" if inspect.ismethod(target) else str(type(target))
+
+
+def get_func_code(func: Any) -> Any:
+    """The code of a function, or of the ``__call__`` of an object; None where there is none.  Raises ValueError for what is not
+    called."""
+    target = unwrap(func)[1]
+    if not callable(target):
+        raise ValueError("Argument must be callable")
+    return getattr(target if hasattr(target, "__code__") else target.__call__, "__code__", None)
+
+
 def has_kwargs(fn: Any) -> bool:
     """Whether a function takes any named arguments.  Raises TypeError for what is no function."""
     if not callable(fn):

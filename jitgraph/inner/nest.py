@@ -28,9 +28,9 @@ def flatten_dict_items(dictionary: dict) -> dict:
 
 
 def assert_shallow_structure(shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False,
-                             check_subtrees_length: Any = None) -> None:
+                             check_subtrees_length: bool = True) -> None:
     """Raises TypeError, ValueError unless `input_tree` has the structure `shallow_tree`, below which it may go on."""
-    flatten_up_to(shallow_tree, input_tree, check_types)
+    flatten_up_to(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
 
 
 def _sequence_like(instance: Any, args: Any) -> Any:
@@ -90,9 +90,40 @@ def map_structure_with_tuple_paths_up_to(shallow_tree: Any, func: Any, *inputs: 
     return pack_sequence_as(shallow_tree, found)
 
 
-def is_sequence_or_composite(seq: Any) -> bool:
+def get_traverse_shallow_structure(traverse_fn: Any, structure: Any, expand_composites: bool = False) -> Any:
+    """Bools in the structure down to where `traverse_fn` of a part is False; it may give a structure of bools for the parts.
+
+    Raises TypeError if it gives anything else, ValueError for a structure of another length.
+    """
+    chosen = traverse_fn(structure)
+    if not is_sequence(structure):
+        if not isinstance(chosen, bool):
+            raise TypeError(f"traverse_fn returned structure: {chosen} for non-structure: {structure}")
+        return chosen
+    if not is_sequence(chosen):
+        if not isinstance(chosen, bool):
+            raise TypeError(f"traverse_fn returned a non-bool scalar: {chosen} for input: {structure}")
+        if not chosen:
+            return False
+        chosen = [True] * len(structure)
+    else:
+        assert_shallow_structure(chosen, structure)
+    parts = [structure[key] for key in structure] if isinstance(structure, collections.abc.Mapping) else list(structure)
+    wanted = [chosen[key] for key in chosen] if isinstance(chosen, collections.abc.Mapping) else list(chosen)
+    found: list = []
+    for part, goes in zip(parts, wanted):
+        if not isinstance(goes, bool):
+            raise TypeError(f"traverse_fn didn't return a depth=1 structure of bools.  saw: {chosen}  for structure: {structure}")
+        found.append(get_traverse_shallow_structure(traverse_fn, part, expand_composites) if goes else False)
+    made: Any = type(structure)
+    if isinstance(structure, collections.abc.Mapping):
+        return made(zip(structure, found))
+    return made(*found) if hasattr(structure, "_fields") else made(found)
+
+
+def is_sequence_or_composite(o: Any) -> bool:
     """Whether an object is a structure or a composite tensor."""
-    return is_sequence(seq) or is_composite(seq)
+    return is_sequence(o) or is_composite(o)
 
 
 def _paths(value: Any, path: tuple) -> Any:

@@ -22,6 +22,7 @@ from jitgraph.graph.stack import get_default_session
 from jitgraph.graph.tensor import Tensor
 from jitgraph.layers import keras_style
 from jitgraph.layers.config import config_of, has_fields
+from jitgraph.layers.connections import Unconnected
 from jitgraph.layers.input_spec import InputSpec, check_inputs
 from jitgraph.layers.reachability import depends
 from jitgraph.ops.arrays.shape import shape as shape_of
@@ -43,7 +44,7 @@ class _Calls(threading.local):
         self.training: list = []
 
 
-class Layer:
+class Layer(Unconnected):
     """A function of tensors with variables: made by ``build`` at the first call, used by ``call``.
 
     A subclass overrides ``build(input_shape)``, which makes variables with ``add_weight``, and ``call(inputs, ...)``.
@@ -58,6 +59,7 @@ class Layer:
     _reusing_scope: variable_scope | None = None
     _use_resource = False               # whether its variables are resource variables, whatever the scope says
     _current_scope: VariableScope
+    trainable: bool
     _activity_regularizer: Any = None
     _keras_style = False                # whether it uses no variable scopes, see ``keras_style``
 
@@ -157,7 +159,7 @@ class Layer:
         """The TensorShape of the output.  Raises NotImplementedError where a subclass does not say it."""
         raise NotImplementedError(f"Layer {self.name} does not say its output shape: call it, and read the shape of the result")
 
-    def add_weight(self, name: str, shape: Any = None, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
+    def add_weight(self, name: str, shape: Any, dtype: Any = None, initializer: Any = None, regularizer: Any = None,
                    trainable: bool | None = None, constraint: Any = None, use_resource: bool | None = None,
                    synchronization: Any = VariableSynchronization.AUTO, aggregation: Any = VariableAggregation.NONE,
                    partitioner: Any = None, **kwargs: Any) -> Any:
@@ -257,12 +259,12 @@ class Layer:
         return self.trainable_weights + self.non_trainable_weights
 
     @property
-    def variables(self) -> list:
+    def variables(self) -> list:            # type: ignore[override]
         """Its variables, those that are trained first."""
         return self.weights
 
     @property
-    def trainable_variables(self) -> list:
+    def trainable_variables(self) -> list:  # type: ignore[override]
         """Its variables that are trained."""
         return self.trainable_weights
 

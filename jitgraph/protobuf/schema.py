@@ -109,6 +109,13 @@ SavedSlice: name=1 string; slice=2 TensorSliceProto; data=3 TensorProto
 SavedTensorSlices: meta=1 SavedTensorSliceMeta; data=2 SavedSlice
 CheckpointState: model_checkpoint_path=1 string; all_model_checkpoint_paths=2 repeated string;
     all_model_checkpoint_timestamps=3 repeated double; last_preserved_timestamp=4 double
+HParamDef: hparam=1 map<string,HParamDef.HParamType>
+HParamDef.BytesList: value=1 repeated bytes
+HParamDef.FloatList: value=1 repeated float
+HParamDef.Int64List: value=1 repeated int64
+HParamDef.BoolList: value=1 repeated bool
+HParamDef.HParamType: | kind: int64_value=1 int64; float_value=2 float; bytes_value=3 bytes; bool_value=7 bool; int64_list=4
+    HParamDef.Int64List; float_list=5 HParamDef.FloatList; bytes_list=6 HParamDef.BytesList; bool_list=8 HParamDef.BoolList
 TrackableObjectGraph: nodes=1 repeated TrackableObjectGraph.TrackableObject
 TrackableObjectGraph.TrackableObject: children=1 repeated TrackableObjectGraph.TrackableObject.ObjectReference; attributes=2
     repeated TrackableObjectGraph.TrackableObject.SerializedTensor; slot_variables=3 repeated

@@ -44,7 +44,7 @@ class _Wrapper(RNNCell):
         raise NotImplementedError
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:      # type: ignore[override]
         """The wrapper with these arguments.  Raises ValueError unless "cell" among them is a cell itself."""
         if not isinstance(config["cell"], RNNCell):
             raise ValueError("RNNCellWrapper cannot reconstruct the wrapped cell. Please overwrite the cell in the config with a "
@@ -144,7 +144,7 @@ class DropoutWrapper(_Wrapper):
         return super().get_config() | function_config("dropout_fn", visitor, "dropout_fn_module")
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:      # type: ignore[override]
         """The wrapper with these arguments.  Raises ValueError unless "cell" among them is a cell itself."""
         config = dict(config)
         visitor = function_from_config(config, "dropout_fn", "dropout_fn_module")
@@ -229,7 +229,7 @@ class ResidualWrapper(_Wrapper):
         return super().get_config() | function_config("residual_fn", self._residual_fn, _RESIDUAL_MODULE)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:      # type: ignore[override]
         """The wrapper with these arguments.  Raises ValueError unless "cell" among them is a cell itself."""
         config = dict(config)
         return super().from_config(config | {"residual_fn": function_from_config(config, "residual_fn", _RESIDUAL_MODULE)})

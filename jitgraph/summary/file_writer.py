@@ -10,6 +10,7 @@ from typing import Any
 from jitgraph.app import logs
 from jitgraph.graph.graph import Graph
 from jitgraph.summary.event_writer import EventFileWriter
+from jitgraph.summary.plugin_assets import write_plugin_assets
 
 
 class FileWriter:
@@ -78,7 +79,7 @@ class FileWriter:
 
         self._add(Event(session_log=session_log), global_step)
 
-    def add_graph(self, graph: Any = None, global_step: int | None = None, graph_def: Any = None) -> None:
+    def add_graph(self, graph: Any, global_step: int | None = None, graph_def: Any = None) -> None:
         """Adds a Graph, with the shapes of its tensors; `graph_def`: the older form, a GraphDef.
 
         Raises ValueError if both are given, TypeError for anything else.
@@ -90,6 +91,7 @@ class FileWriter:
         given = graph if graph is not None else graph_def
         if isinstance(given, Graph):
             definition = given.as_graph_def(add_shapes=True)
+            write_plugin_assets(given, self.get_logdir())
         elif isinstance(given, GraphDef):
             logs.warning("Passing a `GraphDef` to the SummaryWriter is deprecated. Pass a `Graph` object instead, such as "
                          "`sess.graph`.")

@@ -27,9 +27,9 @@ class TensorArraySpec(TypeSpec):
             raise TypeError(f"Expected value to be a TensorArray, but saw: {type(value)}")
         return TensorArraySpec(value.element_shape, value.dtype, value.dynamic_size, value._infer_shape)
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, other: Any) -> bool:
         """Whether an array, or those of another spec, are of this; whether shapes are inferred does not matter."""
-        other = spec_or_value if isinstance(spec_or_value, TypeSpec) else TensorArraySpec.from_value(spec_or_value)
+        other = other if isinstance(other, TypeSpec) else TensorArraySpec.from_value(other)
         return (isinstance(other, TensorArraySpec) and self._dtype.is_compatible_with(other._dtype)
                 and self._element_shape.is_compatible_with(other._element_shape) and self._dynamic_size == other._dynamic_size)
 

@@ -34,7 +34,7 @@ def convert_variables_to_constants(sess: Any, input_graph_def: Any, output_node_
     nodes: list[Any] = []
     for node in graph_def.node:
         if node.name in values:
-            nodes.append(_constant(node.name, values[node.name], dtypes[node.name]))
+            nodes.append(constant_node(node.name, values[node.name], dtypes[node.name]))
         else:
             nodes.extend(_rewritten(node, handles, dtypes))
     logs.info("Froze %d variables.", len(values))
@@ -70,7 +70,7 @@ def _handles(graph_def: Any, frozen: set[str]) -> dict[str, str]:
     return handles
 
 
-def _constant(name: str, value: Any, dtype: int) -> Any:
+def constant_node(name: str, value: Any, dtype: int) -> Any:
     node = messages.NodeDef(name=name, op="Const")
     node.attr["dtype"].type = dtype
     base = as_dtype(dtype)
@@ -112,7 +112,7 @@ def _rewritten(node: Any, handles: dict[str, str], dtypes: dict[str, int]) -> li
 def _gather(node: Any, dtype: int) -> list[Any]:
     """A GatherV2 along the first axis (or that of ``batch_dims``) in place of a ResourceGather."""
     batch_dims = node.attr["batch_dims"].i
-    axis = _constant(f"{node.name}/axis", batch_dims, messages.DT_INT32)
+    axis = constant_node(f"{node.name}/axis", batch_dims, messages.DT_INT32)
     new = messages.NodeDef(name=node.name, op="GatherV2", device=node.device)
     controls = [text for text in node.input if text.startswith("^")]
     new.input.extend([*node.input[:2], axis.name, *controls])

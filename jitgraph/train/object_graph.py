@@ -19,6 +19,7 @@ ATTRIBUTE = ".ATTRIBUTES/"
 VALUE = "VARIABLE_VALUE"
 STATE = "py_state"
 _SLOT = ".OPTIMIZER_SLOT"
+_LEFT_OUT = "_jitgraph_left_out"
 
 
 class PythonState(abc.ABC):
@@ -46,6 +47,16 @@ def is_trackable(value: Any) -> bool:
         value, "_checkpoint_dependencies") or saves_itself(value)
 
 
+def left_out(value: Any) -> set[str]:
+    """The attributes of an object that are not saved with it, whatever they are."""
+    return getattr(value, "__dict__", {}).get(_LEFT_OUT, set())
+
+
+def leave_out(value: Any, names: set[str]) -> None:
+    """Lets attributes of an object not be saved with it."""
+    value.__dict__.setdefault(_LEFT_OUT, set()).update(names)
+
+
 def saves_itself(value: Any) -> bool:
     """Whether an object gives {attribute: what saves it} itself."""
     return hasattr(value, "_gather_saveables_for_checkpoint")
@@ -69,9 +80,10 @@ def children(value: Any) -> list[tuple[str, Any]]:
         return [(str(place), one) for place, one in enumerate(value) if is_trackable(one)]
     if isinstance(value, Mapping):
         return [(str(name), one) for name, one in value.items() if is_trackable(one)]
-    private = not isinstance(value, Module)         # a layer's own lists of its variables
+    private = isinstance(value, Layer) or not isinstance(value, Module)         # a layer's own lists of its variables
     noted = {id(one) for _, one in named}
-    return named + [(name, one) for name, one in vars(value).items() if is_trackable(one) and id(one) not in noted
+    return named + [(name, one) for name, one in vars(value).items()
+                    if is_trackable(one) and id(one) not in noted and name not in left_out(value)
                     and not (private and name.startswith("_")) and not name.startswith(("_graph_functions", "_tf_module"))]
 
 

@@ -106,6 +106,10 @@ class ResourceVariable(Variable):
     def _snapshot(self) -> Tensor:      # type: ignore[override]
         return self._graph_element
 
+    def numpy(self) -> Any:
+        """Raises NotImplementedError: a graph has no values before a session runs it."""
+        raise NotImplementedError("numpy() is only available when eager execution is enabled. Run the variable in a tf.Session.")
+
     @property
     def handle(self) -> Tensor:
         """The handle, a scalar of dtype resource."""

@@ -5,15 +5,19 @@ Run it with a Python that has TensorFlow 1.15, and give it the names, one a line
     python -c "from jitgraph import names; print(*sorted(names.table()), sep='\\n')" > names.txt
     python3.7 tests/facade/signatures.py < names.txt > tests/facade/data/tf115_signatures.tsv
 
+What a class has from its nearest public base in the same words has no line: ``expanded`` adds it.
+
 A line is a dotted name and its parameters in Python's notation, ``nn.relu	(features, name=None)``.  A default that is no
 plain value is written as ``...``, a dtype by its name.  A class has a line of its constructor, a line ``Name.method``
 for each public method or attribute, and a line ``Name(Base, ...)`` of its public bases, nearest first.
 """
+import importlib
 import inspect
 import sys
 
 SPECIAL = ("__call__", "__enter__", "__exit__", "__getitem__", "__iter__", "__len__", "__bool__", "__nonzero__", "__eq__",
            "__int__", "__index__", "__float__", "__contains__")     # Python calls these itself: only that they are there
+OWN_PACKAGES = ("tensorflow", "tensorflow_core", "tensorflow_estimator", "jitgraph")
 
 
 def default(value):
@@ -50,16 +54,15 @@ def parameters(function):
 def member(cls, name):
     """What a class says of `name`: parameters of a method, ``property``, ``value``; None if another library says it."""
     for base in cls.__mro__:
-        if name in getattr(base, "__annotations__", {}) and name not in vars(base):
-            return "attribute"      # of each object
         if name in vars(base):
-            if base.__module__.partition(".")[0] not in ("tensorflow", "tensorflow_core", "jitgraph"):
+            if base.__module__.partition(".")[0] not in OWN_PACKAGES:
                 return None     # Python's or another library's
             kept = vars(base)[name]
             if isinstance(kept, property) or not callable(getattr(cls, name)):
                 return "attribute"
             return (name not in SPECIAL and parameters(getattr(cls, name))) or "callable"
-    return None
+    stated = any(name in getattr(base, "__annotations__", {}) for base in cls.__mro__)
+    return "attribute" if stated else None      # of each object
 
 
 def lines_of(name, value, public):
@@ -104,6 +107,51 @@ def collect(names, resolve):
     return found
 
 
+def members_of(lines):
+    """{class: {member: text}} of lines, with the line of its bases under ``()``."""
+    found = {name[:-2]: {"()": text} for name, text in lines.items() if name.endswith("()")}
+    for name, text in lines.items():
+        outer, _, last = name.rpartition(".")
+        if outer in found and not last.endswith("()"):
+            found[outer][last] = text
+    return found
+
+
+def bases_of(members):
+    """The public bases of a class, nearest first."""
+    return members["()"][1:-1].split(", ")
+
+
+def shortened(lines):
+    """The lines without those that ``expanded`` adds."""
+    classes = members_of(lines)
+    left = dict(lines)
+    for name, members in classes.items():
+        nearest = next((classes[base] for base in bases_of(members) if base in classes), {})
+        for member, text in members.items():
+            if member != "()" and nearest.get(member) == text:
+                del left[name + "." + member]
+        for member in set(nearest) - set(members):
+            left[name + "." + member] = "none"
+    return left
+
+
+def expanded(lines):
+    """The lines, with what classes have from their nearest public bases."""
+    classes, found = members_of(lines), dict(lines)
+    done = {}
+
+    def full(name):
+        if name not in done:
+            nearest = next((full(base) for base in bases_of(classes[name]) if base in classes), {})
+            done[name] = {**nearest, **classes[name]}
+        return done[name]
+
+    for name in classes:
+        found.update({name + ("" if member == "()" else ".") + member: text for member, text in full(name).items()})
+    return {name: text for name, text in found.items() if text != "none"}
+
+
 def main():
     import tensorflow as tf
     import tensorflow.contrib
@@ -111,10 +159,15 @@ def main():
     def resolve(name):
         value = tf
         for part in name.split("."):
+            if value is tensorflow.contrib and not hasattr(value, part):       # a package that contrib does not import itself
+                importlib.import_module("tensorflow.contrib." + part)
             value = getattr(value, part)
         return value
 
-    for name, text in sorted(collect(sys.stdin.read().split(), resolve).items()):
+    lines = collect(sys.stdin.read().split(), resolve)
+    short = shortened(lines)
+    assert expanded(short) == lines
+    for name, text in sorted(short.items()):
         print("%s\t%s" % (name, text))  # noqa: UP031
 
 

@@ -214,6 +214,17 @@ def test_packages_of_contrib_hand_on_the_modules_that_they_import(tf):
         _ = tf.contrib.slim.nonsense
 
 
+def test_modules_of_contrib_are_reached_through_their_packages(tf):
+    assert tf.contrib.slim.vs.get_variable is tf.get_variable and tf.contrib.slim.vars_.Variable is tf.Variable
+    assert tf.contrib.slim.loss_ops.hinge_loss is tf.contrib.losses.hinge_loss
+    assert tf.contrib.slim.encoders.bow_encoder is tf.contrib.layers.bow_encoder
+    assert tf.contrib.slim.lookup.HashTable is tf.contrib.lookup.HashTable
+    assert tf.contrib.grid_rnn.layers.conv2d is tf.contrib.layers.conv2d
+    assert tf.contrib.specs.specs_ops.Cr is tf.contrib.specs.Cr and tf.contrib.specs.summaries.tf_num_params
+    with pytest.raises(AttributeError):
+        tf.contrib.crf.vs
+
+
 def test_layers_of_contrib_choose_by_what_is_known(tf, tensorflow):
     from tensorflow.contrib.layers.python.layers import utils
 

@@ -91,10 +91,19 @@ def test_no_module_hides_a_public_name():
             assert namespaces.answers(importlib.import_module(f"jitgraph.{name}")), name
 
 
+def test_modules_in_the_place_of_a_namespace_have_its_names():
+    """Importing ``jitgraph.contrib.slim.evaluation`` puts it into its package, where the namespace was."""
+    for prefix, inside in names.namespaces().items():
+        if prefix and namespaces.is_module(prefix):
+            module = importlib.import_module(f"jitgraph.{prefix}")
+            assert [name for name in inside if not hasattr(module, name)] == [], prefix
+
+
 def test_table_has_no_name_twice():
     from jitgraph.facade.names_formats import FILES
     from jitgraph.facade.names_numeric import NUMERIC
+    from jitgraph.facade.names_ops import OPS
 
-    tables = [*names.TABLE.values(), *NUMERIC.values(), *FILES.values()]
+    tables = [*names.TABLE.values(), *OPS.values(), *NUMERIC.values(), *FILES.values()]
     listed = [entry.partition("=")[0] for entries in tables for entry in entries.split()]
     assert sorted(listed) == sorted(set(listed))

@@ -6,17 +6,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Mapping as AnyMapping
 from typing import Any
 
+from jitgraph.layers.base import Layer
 from jitgraph.train.object_graph import is_trackable
+from jitgraph.train.trackables import NoDependency
+from jitgraph.variables.variable import Variable
 
 
-class NoDependency:
-    """Around a value that is assigned to an attribute of a Checkpointable: the value is kept there, but not saved."""
+class _Saved(type(AnyMapping)):         # type: ignore[misc]
+    """Variables, optimizers, modules and layers are objects with dependencies too, though they derive from no such class."""
 
-    def __init__(self, value: Any):
-        self.value = value
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if super().__instancecheck__(instance):
+            return True
+        return cls is CheckpointableBase and is_trackable(instance) and not isinstance(instance, (list, dict))
 
 
-class CheckpointableBase:
+class CheckpointableBase(metaclass=_Saved):
     """An object with dependencies: others, by the names under which checkpoints hold them."""
 
     @property
@@ -58,7 +63,80 @@ class Checkpointable(CheckpointableBase):
         super().__delattr__(name)
 
 
-class _Container(CheckpointableBase):
+class _OfLayers(CheckpointableBase):
+    """What holds layers has what they have together, and the variables that it holds itself."""
+
+    trainable = True
+
+    @property
+    def layers(self) -> list:
+        """The layers that it holds, those in containers included."""
+        found: list = []
+        for one in self._held.values():
+            found += [one] if isinstance(one, Layer) else one.layers if isinstance(one, _OfLayers) else []
+        return found
+
+    def _all(self, attribute: str) -> list:
+        return [one for layer in self.layers for one in getattr(layer, attribute)]
+
+    def _own(self, trained: bool) -> list:
+        """The variables beside those of layers, of containers that it holds too."""
+        found: list = []
+        for one in self._held.values():
+            if isinstance(one, Variable) and bool(getattr(one, "trainable", False)) is trained:
+                found.append(one)
+            elif isinstance(one, _OfLayers):
+                found += one._own(trained)
+        return found
+
+    @property
+    def trainable_weights(self) -> list:
+        """The variables that are trained, those of the layers first."""
+        return self._all("trainable_weights") + self._own(True) if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list:
+        """The variables that are not trained."""
+        others = self._all("non_trainable_weights") + self._own(False)
+        return others if self.trainable else self._all("trainable_weights") + self._own(True) + others
+
+    @property
+    def weights(self) -> list:
+        """The variables, those that are trained first."""
+        return self.trainable_weights + self.non_trainable_weights
+
+    @property
+    def trainable_variables(self) -> list:
+        """The variables that are trained."""
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self) -> list:
+        """The variables that are not trained."""
+        return self.non_trainable_weights
+
+    @property
+    def variables(self) -> list:
+        """The variables, those that are trained first."""
+        return self.weights
+
+    @property
+    def updates(self) -> list:
+        """The operations that calls of the layers added."""
+        return self._all("updates")
+
+    @property
+    def losses(self) -> list:
+        """The losses of the layers."""
+        return self._all("losses")
+
+    def __eq__(self, other: Any) -> bool:
+        return self is other
+
+    __hash__ = object.__hash__
+
+
+class _Container(_OfLayers):
     """Objects by names; those that are no NoDependency must be such that can be saved."""
 
     _storage: Any           # a list or a dict
@@ -76,11 +154,6 @@ class _Container(CheckpointableBase):
 
     def __len__(self) -> int:
         return len(self._storage)
-
-    def __eq__(self, other: Any) -> bool:
-        return self is other
-
-    __hash__ = object.__hash__
 
 
 class List(_Container, Sequence):
@@ -155,7 +228,7 @@ class Mapping(_Container, AnyMapping):
         return f"Mapping({self._storage!r})"
 
 
-class UniqueNameTracker(CheckpointableBase):
+class UniqueNameTracker(_OfLayers):
     """Holds objects under names that it makes unique: "x", "x_1", ..."""
 
     def __init__(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from jitgraph.contrib.distribute.strategies import AllReduceCrossDeviceOps
 from jitgraph.distribute import strategies
+from jitgraph.distribute.further_strategies import CollectiveCommunication
 from jitgraph.graph import errors
 from jitgraph.graph.errors import UnimplementedError
 from jitgraph.variables.variable_collections import global_variables_initializer
@@ -27,7 +28,10 @@ class ParameterServerStrategy(_OfGpus):
 
 
 class CollectiveAllReduceStrategy(_OfGpus):
-    """The same variables on all workers: on this one alone."""
+    """The same variables on all workers: on this one alone; `communication` says by what workers exchange values."""
+
+    def __init__(self, num_gpus_per_worker: int = 0, communication: Any = CollectiveCommunication.AUTO):
+        super().__init__(num_gpus_per_worker)
 
 
 class MultiWorkerAllReduce(AllReduceCrossDeviceOps):

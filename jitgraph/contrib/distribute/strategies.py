@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.distribute import strategies
+from jitgraph.distribute.further_strategies import CrossDeviceOps
 from jitgraph.graph.errors import UnimplementedError
 
 
@@ -27,14 +28,11 @@ class MirroredStrategy(strategies.MirroredStrategy):
         super().__init__(devices)
 
 
-class CrossDeviceOps:
-    """How values of several devices become one; with one device there is nothing to do."""
-
-
 class AllReduceCrossDeviceOps(CrossDeviceOps):
     """That all devices add up the values of all."""
 
     def __init__(self, all_reduce_alg: str = "nccl", num_packs: int = 1, agg_small_grads_max_bytes: int = 0,
                  agg_small_grads_max_group: int = 10):
+        super().__init__()
         self._all_reduce_alg, self._num_packs = all_reduce_alg, num_packs
         self._agg_small_grads_max_bytes, self._agg_small_grads_max_group = agg_small_grads_max_bytes, agg_small_grads_max_group

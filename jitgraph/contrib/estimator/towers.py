@@ -6,7 +6,7 @@ from typing import Any
 
 from jitgraph.contrib.framework.deprecation import deprecated
 from jitgraph.estimator.arguments import taken
-from jitgraph.graph.scopes import device
+from jitgraph.graph.scopes import add_to_collection, device, get_collection
 from jitgraph.losses.losses import Reduction
 from jitgraph.train.optimizer import Optimizer
 
@@ -30,6 +30,8 @@ def replicate_model_fn(model_fn: Callable, loss_reduction: str = Reduction.SUM_B
 class TowerOptimizer(Optimizer):
     """An optimizer, or what a function gives; with one device it is what it is made of."""
 
+    COLLECTION_FOR_GRAPH_STATES = "replicate_model_fn_graph_states"
+
     @deprecated("2018-05-31", "Please use `tf.contrib.distribute.MirroredStrategy` instead.")
     def __init__(self, optimizer_or_optimizer_fn: Any):
         self._given = optimizer_or_optimizer_fn
@@ -40,17 +42,25 @@ class TowerOptimizer(Optimizer):
         made: Optimizer = self._given
         return made
 
-    def get_name(self) -> str:
+    @staticmethod
+    def has_been_used() -> bool:
+        """Whether one has given gradients for this graph."""
+        return bool(get_collection(TowerOptimizer.COLLECTION_FOR_GRAPH_STATES))
+
+    def get_name(self, *args: Any, **kwargs: Any) -> str:
         """The name of the optimizer."""
-        return self._optimizer().get_name()
+        return self._optimizer().get_name(*args, **kwargs)
 
     def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> list:
         """Those of the optimizer."""
+        if not self.has_been_used():
+            add_to_collection(self.COLLECTION_FOR_GRAPH_STATES, self)
         return self._optimizer().compute_gradients(loss, *args, **kwargs)
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
+    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None,     # type: ignore[override]
+                        **kwargs: Any) -> Any:
         """What the optimizer makes of them."""
-        return self._optimizer().apply_gradients(grads_and_vars, global_step, name)
+        return self._optimizer().apply_gradients(grads_and_vars, global_step, **kwargs)
 
     def get_slot(self, *args: Any, **kwargs: Any) -> Any:
         """That of the optimizer."""
@@ -60,6 +70,6 @@ class TowerOptimizer(Optimizer):
         """Those of the optimizer."""
         return self._optimizer().get_slot_names(*args, **kwargs)
 
-    def variables(self) -> list:
+    def variables(self, *args: Any, **kwargs: Any) -> list:
         """Those of the optimizer."""
-        return self._optimizer().variables()
+        return self._optimizer().variables(*args, **kwargs)

@@ -175,6 +175,8 @@ class SubGraphView:
     def __bool__(self) -> bool:
         return self._graph is not None
 
+    __nonzero__ = __bool__
+
     def __enter__(self) -> SubGraphView:
         return self
 

@@ -22,13 +22,18 @@ def _scalar(c: Any) -> Any:
 
 @op("ObtainNext(list: string, counter: &int64) -> out_element: string", shape=_scalar, stateful=True, state="write", answers=True,
     host=True, tested_in="tests/contrib/input_pipeline: a variable that counts")
-def obtain_next(list, counter):
-    """The element after the one that `counter`, a variable of int64, stands at; after the last comes the first.  The variable moves
-    on.  A run raises InvalidArgumentError for an empty list."""
+def _obtain_next(list, counter):
+    """The element after the one that `counter` stands at; after the last comes the first.  The variable moves on."""
     if not len(list):
         raise invalid("obtain_next asks for a list with elements, got an empty one")
     place = (counter + 1) % len(list)
     return np.asarray(place, np.int64), list[int(place)]
+
+
+def obtain_next(string_list_tensor: Any, counter: Any) -> Any:
+    """The element of a vector of strings after the one that `counter`, a variable of int64, stands at; after the last comes the
+    first.  The variable moves on.  A run raises InvalidArgumentError for an empty vector."""
+    return _obtain_next(string_list_tensor, counter)
 
 
 def _in_order(strings: list, shuffle: bool, seed: Any, num_epochs: int | None) -> list:

@@ -317,9 +317,16 @@ class _EmbeddingColumn(EmbeddedColumn, _EmbeddingFields):
 
 
 def embedding_column(sparse_id_column: Any, dimension: int, combiner: str = "mean", initializer: Any = None,
-                     ckpt_to_load_from: Any = None, tensor_name_in_ckpt: Any = None, max_norm: Any = None, trainable: bool = True,
-                     shared_embedding_name: str | None = None, shared_vocab_size: int | None = None) -> Any:
+                     ckpt_to_load_from: Any = None, tensor_name_in_ckpt: Any = None, max_norm: Any = None,
+                     trainable: bool = True) -> Any:
     """The vectors of the ids of a column, combined.  Raises ValueError for arguments that do not go together."""
+    return _embedded(sparse_id_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm,
+                     trainable, None)
+
+
+def _embedded(sparse_id_column: Any, dimension: int, combiner: str, initializer: Any, ckpt_to_load_from: Any,
+              tensor_name_in_ckpt: Any, max_norm: Any, trainable: bool, shared_embedding_name: str | None,
+              shared_vocab_size: int | None = None) -> Any:
     if initializer is not None and not callable(initializer):
         raise ValueError(f"initializer must be callable if specified. Embedding of column_name: {sparse_id_column.name}")
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
@@ -354,12 +361,12 @@ def shared_embedding_columns(sparse_id_columns: Any, dimension: int, combiner: s
     first, *others = sparse_id_columns
     options = (dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable)
     if not others:
-        return [embedding_column(first, *options, shared_embedding_name)]
+        return [_embedded(first, *options, shared_embedding_name)]
     if not all(first.is_compatible(column) if isinstance(first, _WeightedSparseColumn) else column.is_compatible(first)
                for column in others):
         raise ValueError("The input sparse id columns are not compatible.")
     name = shared_embedding_name or _shared_name(sparse_id_columns)
-    return tuple(embedding_column(column, *options, name, first.length) for column in sparse_id_columns)
+    return tuple(_embedded(column, *options, name, first.length) for column in sparse_id_columns)
 
 
 class _CrossedFields(NamedTuple):

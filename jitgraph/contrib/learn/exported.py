@@ -22,7 +22,7 @@ from jitgraph.graph.graph import Graph
 from jitgraph.graph.scopes import add_to_collection, get_collection
 from jitgraph.resources.registered import initialize_resources, shared_resources
 from jitgraph.saved_model.builder import SavedModelBuilder
-from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
 from jitgraph.saved_model.signatures import classification_signature_def, predict_signature_def, regression_signature_def
 from jitgraph.train.saver import Saver
 from jitgraph.variables.global_steps import create_global_step
@@ -103,10 +103,25 @@ def build_all_signature_defs(input_alternatives: dict[str, Any], output_alternat
     return found
 
 
+class GraphRewriteSpec(NamedTuple):
+    """Under which `tags` a graph is saved, and by which `transforms` it is rewritten before."""
+
+    tags: Any
+    transforms: Any
+
+
+AS_IT_IS = (GraphRewriteSpec((SERVING,), ()),)
+"""The graph alone, for serving."""
+
+
 def export_savedmodel(estimator: Any, checkpoint_path: str, export_dir_base: Any, serving_input_fn: Any,
                       default_output_alternative_key: str | None = None, assets_extra: dict | None = None, as_text: bool = False,
-                      strip_default_attrs: bool = False) -> bytes:
-    """Writes a SavedModel of a checkpoint into a new folder, named by the time, in `export_dir_base`; returns its path."""
+                      graph_rewrite_specs: Any = AS_IT_IS, strip_default_attrs: bool = False) -> bytes:
+    """Writes a SavedModel of a checkpoint into a new folder, named by the time, in `export_dir_base`; returns its path.
+
+    Raises ValueError for a first spec with transforms, NotImplementedError for further ones.
+    """
+    tags = _tags_of(graph_rewrite_specs)
     folder = folder_of_now(export_dir_base)
     unfinished = os.fsdecode(get_temp_export_dir(folder))
     builder = SavedModelBuilder(unfinished)
@@ -125,7 +140,7 @@ def export_savedmodel(estimator: Any, checkpoint_path: str, export_dir_base: Any
             saver = (found.scaffold.saver if found.scaffold is not None else None) or Saver(sharded=True)
             saver.restore(session, checkpoint_path)
             builder.add_meta_graph_and_variables(
-                session, ("serve",), signature_def_map=definitions, main_op=init_op, strip_default_attrs=strip_default_attrs,
+                session, tags, signature_def_map=definitions, main_op=init_op, strip_default_attrs=strip_default_attrs,
                 assets_collection=get_collection(GraphKeys.ASSET_FILEPATHS))
     for name, source in (assets_extra or {}).items():
         target = os.path.join(unfinished, "assets.extra", os.fsdecode(name))
@@ -134,6 +149,17 @@ def export_savedmodel(estimator: Any, checkpoint_path: str, export_dir_base: Any
     builder.save(as_text)
     gfile.Rename(unfinished, folder)
     return folder.encode()
+
+
+def _tags_of(specs: Any) -> Any:
+    """The tags under which the graph is saved as it is."""
+    first, *others = specs
+    if first.transforms:
+        raise ValueError("The first element of graph_rewrite_specs must specify no transforms.")
+    if others:
+        raise NotImplementedError("graph_rewrite_specs with transforms: save the graph as it is, and rewrite the GraphDef with "
+                                  "tf.graph_util or tf.contrib.graph_editor")
+    return first.tags
 
 
 class _Strategy(NamedTuple):

@@ -156,3 +156,22 @@ def read_batch_record_features(file_pattern: Any, batch_size: Any, features: dic
     """``read_batch_features`` of TFRecord files."""
     return read_batch_features(file_pattern, batch_size, features, resolve("TFRecordReader"), randomize_input, num_epochs,
                                queue_capacity, reader_num_threads=reader_num_threads, name=name)
+
+
+def read_keyed_batch_examples_shared_queue(file_pattern: Any, batch_size: Any, reader: Any, randomize_input: bool = True,
+                                           num_epochs: int | None = None, queue_capacity: int = 10000, num_threads: int = 1,
+                                           read_batch_size: int = 1, parse_fn: Any = None, name: str | None = None,
+                                           seed: int | None = None) -> tuple[Any, Any]:
+    """As ``read_keyed_batch_examples``: the queue of names that workers would share is that of the one program."""
+    return read_keyed_batch_examples(file_pattern, batch_size, reader, randomize_input, num_epochs, queue_capacity, num_threads,
+                                     read_batch_size, parse_fn, name, seed)
+
+
+def read_keyed_batch_features_shared_queue(file_pattern: Any, batch_size: Any, features: dict[str, Any], reader: Any,
+                                           randomize_input: bool = True, num_epochs: int | None = None, queue_capacity: int = 10000,
+                                           reader_num_threads: int = 1, feature_queue_capacity: int = 100,
+                                           num_queue_runners: int = 2, parse_fn: Any = None,
+                                           name: str | None = None) -> tuple[Any, dict[str, Any]]:
+    """As ``read_keyed_batch_features``: the queue of names that workers would share is that of the one program."""
+    return read_keyed_batch_features(file_pattern, batch_size, features, reader, randomize_input, num_epochs, queue_capacity,
+                                     reader_num_threads, feature_queue_capacity, num_queue_runners, parse_fn, name)

@@ -14,11 +14,12 @@ from jitgraph.app import logs
 from jitgraph.contrib.layers.old_column_layers import infer_real_valued_columns
 from jitgraph.contrib.learn import signatures
 from jitgraph.contrib.learn.configured import RunConfig
-from jitgraph.contrib.learn.exported import export_savedmodel
+from jitgraph.contrib.learn.exported import AS_IT_IS, export_savedmodel
 from jitgraph.contrib.learn.fed import input_of, verify_input_args
 from jitgraph.contrib.learn.measured import metric_ops
 from jitgraph.contrib.learn.model_ops import MetricKey, ModeKeys, ModelFnOps
 from jitgraph.contrib.learn.monitored import replace_monitors_with_hooks
+from jitgraph.contrib.learn.parameters import Parameters
 from jitgraph.control.order_ops import group
 from jitgraph.estimator.arguments import argument_names, check_function
 from jitgraph.estimator.estimator import selected_predictions
@@ -82,7 +83,7 @@ def infer_real_valued_columns_from_input(x: Any) -> list:
     return infer_real_valued_columns_from_input_fn(input_of(x, None, None, None, None)[0])
 
 
-class BaseEstimator(Evaluable, Trainable):
+class BaseEstimator(Parameters, Evaluable, Trainable):
     """A model that is fitted, evaluated, and predicts; a subclass builds its graph."""
 
     _Config = RunConfig
@@ -103,6 +104,11 @@ class BaseEstimator(Evaluable, Trainable):
         logs.info("Using config: %s", str(vars(self._config)))
         self._features_info: Any = None
         self._labels_info: Any = None
+
+    @property
+    def model_fn(self) -> Any:
+        """A function of features, labels, mode and config.  Raises NotImplementedError where a subclass does not say it."""
+        raise NotImplementedError
 
     @property
     def config(self) -> Any:
@@ -355,19 +361,20 @@ class Estimator(BaseEstimator):
 
     def export_savedmodel(self, export_dir_base: Any, serving_input_fn: Any, default_output_alternative_key: str | None = None,
                           assets_extra: Any = None, as_text: bool = False, checkpoint_path: Any = None,
-                          strip_default_attrs: bool = False) -> bytes:
+                          graph_rewrite_specs: Any = AS_IT_IS, strip_default_attrs: bool = False) -> bytes:
         """Writes a SavedModel of a checkpoint, by default the newest, into a new folder named by the time; returns its path.
 
-        `serving_input_fn` gives an InputFnOps; `default_output_alternative_key` says which of several heads answers by default.
+        `serving_input_fn` gives an InputFnOps; `default_output_alternative_key` says which of several heads answers by default,
+        `graph_rewrite_specs` the tags.
         Raises ValueError without that function, NotFittedError if there is no checkpoint.
         """
         if serving_input_fn is None:
             raise ValueError("serving_input_fn must be defined.")
         return export_savedmodel(self, checkpoint_path or self._checkpoint(), export_dir_base, serving_input_fn,
-                                 default_output_alternative_key, assets_extra, as_text, strip_default_attrs)
+                                 default_output_alternative_key, assets_extra, as_text, graph_rewrite_specs, strip_default_attrs)
 
 
-class SKCompat:
+class SKCompat(Parameters):
     """An estimator that is fitted, scored and predicts like those of scikit-learn: on arrays."""
 
     def __init__(self, estimator: Any):

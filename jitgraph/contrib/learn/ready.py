@@ -174,12 +174,12 @@ def _of(predictions: Any, key: str, as_iterable: bool) -> Any:
 class Classifier(Estimator):
     """A classifier: predicts classes, or what `outputs` asks for."""
 
-    def predict(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, outputs: Any = None,
-                as_iterable: bool = True, iterate_batches: bool = False) -> Any:
+    def predict(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None,     # type: ignore[override]
+                outputs: Any = None, as_iterable: bool = True) -> Any:
         """The classes of examples; with `outputs`, dicts of these predictions."""
         if not outputs:
             return self.predict_classes(x=x, input_fn=input_fn, batch_size=batch_size, as_iterable=as_iterable)
-        return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
+        return super().predict(x, input_fn, batch_size, outputs, as_iterable)
 
     def predict_classes(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True) -> Any:
         """The classes of examples."""
@@ -196,18 +196,20 @@ class Classifier(Estimator):
 class Regressor(Estimator):
     """A regression: predicts scores, or what `outputs` asks for."""
 
-    def evaluate(self, *args: Any, metrics: Any = None, **named: Any) -> Any:       # type: ignore[override]
+    def evaluate(self, x: Any = None, y: Any = None, input_fn: Any = None, feed_fn: Any = None, batch_size: int | None = None,
+                 steps: int | None = None, metrics: Any = None, name: str | None = None, checkpoint_path: Any = None,
+                 hooks: Any = None, log_progress: bool = True) -> Any:
         """As of every estimator; metric functions by name are those of scores."""
         given = {key if isinstance(metric, MetricSpec) or isinstance(key, tuple) else (key, PredictionKey.SCORES): metric
                  for key, metric in (metrics or {}).items()}
-        return super().evaluate(*args, metrics=given, **named)
+        return super().evaluate(x, y, input_fn, feed_fn, batch_size, steps, given, name, checkpoint_path, hooks, log_progress)
 
-    def predict(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, outputs: Any = None,
-                as_iterable: bool = True, iterate_batches: bool = False) -> Any:
+    def predict(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None,     # type: ignore[override]
+                outputs: Any = None, as_iterable: bool = True) -> Any:
         """The scores of examples; with `outputs`, dicts of these predictions."""
         if not outputs:
             return self.predict_scores(x=x, input_fn=input_fn, batch_size=batch_size, as_iterable=as_iterable)
-        return super().predict(x, input_fn, batch_size, outputs, as_iterable, iterate_batches)
+        return super().predict(x, input_fn, batch_size, outputs, as_iterable)
 
     def predict_scores(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None, as_iterable: bool = True) -> Any:
         """The scores of examples."""

@@ -319,13 +319,13 @@ class StepCounter(EveryN):
         if self._writer is None:
             self._writer = cached_writer(estimator.model_dir)
 
-    def every_n_step_end(self, step: int, outputs: dict) -> None:
+    def every_n_step_end(self, current_step: int, outputs: dict) -> None:   # type: ignore[override]
         """Writes it."""
         now = time.time()
         if self._reported is not None and self._writer:
-            value = (step - self._reported[0]) / (now - self._reported[1])
-            self._writer.add_summary(Summary(value=[Summary.Value(tag="global_step/sec", simple_value=value)]), step)
-        self._reported = step, now
+            value = (current_step - self._reported[0]) / (now - self._reported[1])
+            self._writer.add_summary(Summary(value=[Summary.Value(tag="global_step/sec", simple_value=value)]), current_step)
+        self._reported = current_step, now
 
 
 class NanLoss(EveryN):

@@ -83,3 +83,25 @@ def extract_pandas_labels(labels: Any) -> Any:
 
 HAS_PANDAS = importlib.util.find_spec("pandas") is not None
 HAS_DASK = False            # data frames of Dask are not taken: ``compute()`` makes them pandas's
+
+
+def _computed(data: Any) -> Any:
+    """The table that one of dask stands for; anything else as it is."""
+    return data.compute() if type(data).__module__.partition(".")[0] in ("dask", "dask_expr") else data
+
+
+@deprecated(None, "Please feed input to tf.data to support dask.")
+def extract_dask_data(data: Any) -> Any:
+    """The values of a table of dask, as pandas has them; anything else as it is."""
+    return _computed(data)
+
+
+@deprecated(None, "Please feed input to tf.data to support dask.")
+def extract_dask_labels(labels: Any) -> Any:
+    """The column of labels of dask, as pandas has it; anything else as it is.  Raises ValueError for several columns."""
+    found = _computed(labels)
+    if _is_frame(found) and found is not labels:
+        if len(found.columns) > 1:
+            raise ValueError("Only one column for labels is allowed.")
+        return found[found.columns[0]]
+    return found

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.contrib.optimizer_v2.optimizers import Scaled
 from jitgraph.control.conditionals import cond
 from jitgraph.control.order_ops import group
 from jitgraph.graph.dtypes import int32
@@ -20,12 +21,11 @@ from jitgraph.ops.elementwise.composite_values import sqrt
 from jitgraph.ops.linalg.linalg_functions import svd
 from jitgraph.ops.linalg.matmul import matmul
 from jitgraph.ops.reduce.reductions import reduce_min
-from jitgraph.train.optimizer import Optimizer
 from jitgraph.variables.assignments import assign_add, assign_sub, scatter_update
 from jitgraph.variables.variable import Variable
 
 
-class GGTOptimizer(Optimizer):
+class GGTOptimizer(Scaled):
     """Steps along the running mean of gradients, multiplied by the inverse root of the sum of outer products of the last `window`
     such means.
 

@@ -174,13 +174,13 @@ class TrainingHelper(_IdHelper):
             finished = equal(0, self._sequence_length)
             return finished, self._read(finished, 0)
 
-    def sample(self, time: Any, outputs: Any, name: str | None = None, **unused: Any) -> Any:  # type: ignore[override]
+    def sample(self, time: Any, outputs: Any, name: str | None = None, **unused_kwargs: Any) -> Any:  # type: ignore[override]
         """The argmax of `outputs`."""
         with name_scope(name, "TrainingHelperSample", [time, outputs]):
             return cast(argmax(outputs, axis=-1), dtypes.int32)
 
     def next_inputs(self, time: Any, outputs: Any, state: Any, name: str | None = None,  # type: ignore[override]
-                    **unused: Any) -> tuple:
+                    **unused_kwargs: Any) -> tuple:
         """(which sequences are finished, the inputs of the next step, `state`)"""
         with name_scope(name, "TrainingHelperNextInputs", [time, outputs, state]):
             following = time + 1

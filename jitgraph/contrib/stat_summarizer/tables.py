@@ -24,8 +24,9 @@ class _Node(NamedTuple):
 class StatSummarizer:
     """Adds up the StepStats of runs of a graph, which is given as a serialized GraphDef."""
 
-    def __init__(self, graph_def: bytes):
+    def __init__(self, *args: bytes):
         """Raises TypeError for anything but bytes."""
+        graph_def, = args
         if not isinstance(graph_def, bytes):
             raise TypeError(f"expected bytes, {type(graph_def).__name__} found")
         self._kinds = {node.name: node.op for node in GraphDef.FromString(graph_def).node}

@@ -34,7 +34,8 @@ VARIANCE, ALL = "prediction_variance", "tensorforest_all"
 class TensorForestLossHook(SessionRunHook):
     """Stops when the loss has not become smaller, by a part of itself, for some steps."""
 
-    def __init__(self, early_stopping_rounds: int, early_stopping_loss_threshold: float, loss_op: Any):
+    def __init__(self, early_stopping_rounds: int, early_stopping_loss_threshold: float | None = None,
+                 loss_op: Any = None):
         self._rounds, self._threshold, self._loss_op = early_stopping_rounds, early_stopping_loss_threshold, loss_op
         self._least: Any = None
         self._last_step, self._steps = -1, 0

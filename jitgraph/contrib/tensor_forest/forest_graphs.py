@@ -75,6 +75,10 @@ class TreeVariables:
             self.stats = _stats_variable(tree_stat, params.serialized_params_proto, f"stats-{tree_num}")
         self.tree = _tree_variable(tree_config, params.serialized_params_proto, f"tree-{tree_num}")
 
+    def get_tree_name(self, name: str, num: int) -> str:
+        """The name of something of a tree."""
+        return f"{name}-{num}"
+
 
 class ForestVariables:
     """The TreeVariables of a forest, by number; each stands on the device of a variable of no elements."""

@@ -3,8 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.profiler.contexts import ProfileContext  # noqa: F401  (a public name here)
 from jitgraph.profiler.options import ProfileOptionBuilder
-from jitgraph.profiler.profiling import profile
+from jitgraph.profiler.profiling import (
+    Profiler,  # noqa: F401  (a public name here)
+    profile,
+)
 
 TRAINABLE_VARS_PARAMS_STAT_OPTIONS = ProfileOptionBuilder.trainable_variables_parameter()
 """Options for the numbers of parameters of trainable variables."""

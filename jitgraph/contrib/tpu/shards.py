@@ -29,10 +29,10 @@ class CrossShardOptimizer(Optimizer):
         super().__init__(False, name)
         self._opt, self._reduction, self._group_assignment = opt, reduction, group_assignment
 
-    def compute_gradients(self, loss: Any, var_list: Any = None, *args: Any, **kwargs: Any) -> list:
+    def compute_gradients(self, loss: Any, var_list: Any = None, **kwargs: Any) -> list:     # type: ignore[override]
         """Those of `opt`."""
         logs.warning("CrossShardOptimizer should be used within a tpu_shard_context, but got unset number_of_shards. Assuming 1.")
-        return self._opt.compute_gradients(loss, var_list, *args, **kwargs)
+        return self._opt.compute_gradients(loss, var_list=var_list, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
         """The step of `opt`."""

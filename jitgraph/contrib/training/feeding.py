@@ -29,6 +29,6 @@ class FeedingQueueRunner(QueueRunner):
         feeds = self._feeds[enqueue_op]
         return lambda: sess.run(enqueue_op, feed_dict=None if feeds is None else feeds())
 
-    def to_proto(self, export_scope: str | None = None) -> Any:
+    def to_proto(self) -> Any:        # type: ignore[override]
         """Raises NotImplementedError: functions of Python cannot be written."""
         raise NotImplementedError(f"{type(self).__name__} does not support serialization to proto.")

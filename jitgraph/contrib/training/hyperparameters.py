@@ -7,7 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
+from jitgraph.compat import as_bytes, as_str
 from jitgraph.contrib.framework.deprecation import deprecated
+from jitgraph.protobuf import messages
 
 _CLAUSE = re.compile(r"(?P<name>[a-zA-Z][\w.]*)(\[\s*(?P<index>\d+)\s*\])?\s*=\s*"
                      r"((?P<one>[^,\[]*)|\[(?P<many>[^\]]*)\])($|,\s*)")
@@ -78,18 +82,39 @@ def _cast(name: str, kind: type, value: Any) -> Any:
     return convert(value)
 
 
+def _field(kind: type, is_list: bool) -> str:
+    """The field of an HParamType that holds values of a type.  Raises ValueError for a type that none holds."""
+    for types, name in (((bool,), "bool"), ((int, np.integer), "int64"), ((str, bytes), "bytes"), ((float,), "float")):
+        if issubclass(kind, types):
+            return f"{name}_{'list' if is_list else 'value'}"
+    raise ValueError(f"Unsupported parameter type: {kind}")
+
+
+def _values_of(definition: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, held in definition.hparam.items():
+        field = held.WhichOneof("kind")
+        value = getattr(held, field)
+        if field.endswith("_list"):
+            found[name] = [as_str(one) for one in value.value] if field == "bytes_list" else list(value.value)
+        else:
+            found[name] = as_str(value) if field == "bytes_value" else value
+    return found
+
+
 class HParams:
     """Hyperparameters as attributes: ``HParams(rate=0.1, layers=[3, 4]).rate``.
 
     The first value of each gives its type, to which later ones are cast: bool, int, float, str, or a list of one of them.
+    `hparam_def`: an HParamDef, whose values they are instead.
     """
 
     def __init__(self, hparam_def: Any = None, model_structure: Any = None, **kwargs: Any):
-        if hparam_def:
-            raise ValueError("HParams takes no protocol buffer here: write hparams.to_json() and parse_json() instead")
         self._hparam_types: dict[str, tuple[type, bool]] = {}
         self._model_structure = model_structure
-        for name, value in kwargs.items():
+        if hparam_def and kwargs:
+            raise ValueError("hparam_def and initial values are mutually exclusive")
+        for name, value in (_values_of(hparam_def) if hparam_def else kwargs).items():
             self.add_hparam(name, value)
 
     def add_hparam(self, name: str, value: Any) -> None:
@@ -146,6 +171,23 @@ class HParams:
     def to_json(self, indent: Any = None, separators: Any = None, sort_keys: bool = False) -> str:
         """The values as a JSON text."""
         return json.dumps(self.values(), indent=indent, separators=separators, sort_keys=sort_keys)
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The values as an HParamDef.  Raises ValueError for values of other types than bool, int, float and str."""
+        found = messages.HParamDef()
+        for name, (kind, is_list) in self._hparam_types.items():
+            field, value = _field(kind, is_list), getattr(self, name)
+            if not is_list:
+                setattr(found.hparam[name], field, as_bytes(value) if field == "bytes_value" else value)
+                continue
+            elements = getattr(found.hparam[name], field)
+            elements.value.extend(map(as_bytes, value) if field == "bytes_list" else value)
+        return found
+
+    @staticmethod
+    def from_proto(hparam_def: Any, import_scope: str | None = None) -> HParams:
+        """The values of an HParamDef."""
+        return HParams(hparam_def=hparam_def)
 
     def values(self) -> dict[str, Any]:
         """{name: value}"""

@@ -133,9 +133,9 @@ class DNNLinearCombinedEstimator(_Combined):
     def __init__(self, head: Any, model_dir: Any = None, linear_feature_columns: Any = None, linear_optimizer: Any = "Ftrl",
                  dnn_feature_columns: Any = None, dnn_optimizer: Any = "Adagrad", dnn_hidden_units: Any = None,
                  dnn_activation_fn: Any = relu, dnn_dropout: float | None = None, input_layer_partitioner: Any = None,
-                 config: Any = None, batch_norm: bool = False, linear_sparse_combiner: str = "sum"):
+                 config: Any = None, linear_sparse_combiner: str = "sum"):
         parts = self._checked(_Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
-                                     dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
+                                     dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, False,
                                      linear_sparse_combiner))
         super().__init__(_model_function(head, parts), model_dir=model_dir, config=config)
 

@@ -21,12 +21,12 @@ _TESTED = "tests/ops/dual_ascent: columns of features, and weights that fit them
 _LOSS_TYPES = ", ".join(f'"{name}"' for name in LOSSES)
 
 
-def _signature(op_type: str, adaptive: str) -> str:
+def _signature(op_type: str, adaptive: str, default: str) -> str:
     return (f"{op_type}(sparse_example_indices: num_sparse_features*int64, sparse_feature_indices: num_sparse_features*int64, "
             "sparse_feature_values: num_sparse_features_with_values*float32, dense_features: num_dense_features*float32, "
             "example_weights: float32, example_labels: float32, sparse_indices: num_sparse_features*int64, "
             "sparse_weights: num_sparse_features*float32, dense_weights: num_dense_features*float32, "
-            f"example_state_data: float32; loss_type: string {{{_LOSS_TYPES}}}, {adaptive}: bool = false, "
+            f"example_state_data: float32; loss_type: string {{{_LOSS_TYPES}}}, {adaptive}: bool = {default}, "
             "num_sparse_features: int >= 0, num_sparse_features_with_values: int >= 0, num_dense_features: int >= 0, "
             "l1: float, l2: float, num_loss_partitions: int >= 1, num_inner_iterations: int >= 1) -> "
             "out_example_state_data: float32, out_delta_sparse_weights: num_sparse_features*float32, "
@@ -76,7 +76,7 @@ def _parts(flat: np.ndarray, like: Any) -> list[np.ndarray]:
     return [part.reshape(w.shape) for part, w in zip(np.split(flat, ends[:-1]), like)]
 
 
-@op(_signature("SdcaOptimizer", "adaptative"), shape=_delta_shapes, host=True, stream=True, grad=NOT_DIFFERENTIABLE,
+@op(_signature("SdcaOptimizer", "adaptative", "true"), shape=_delta_shapes, host=True, stream=True, grad=NOT_DIFFERENTIABLE,
     tested_in=_TESTED)
 def sdca_optimizer(sparse_example_indices, sparse_feature_indices, sparse_feature_values, dense_features, example_weights,
                    example_labels, sparse_indices, sparse_weights, dense_weights, example_state_data, loss_type, adaptative, l1,
@@ -93,7 +93,7 @@ def sdca_optimizer(sparse_example_indices, sparse_feature_indices, sparse_featur
                       l1, l2, num_loss_partitions, stream)
 
 
-@op(_signature("SdcaOptimizerV2", "adaptive"), shape=_delta_shapes, host=True, stream=True, grad=NOT_DIFFERENTIABLE,
+@op(_signature("SdcaOptimizerV2", "adaptive", "false"), shape=_delta_shapes, host=True, stream=True, grad=NOT_DIFFERENTIABLE,
     tested_in=_TESTED)
 def sdca_optimizer_v2(sparse_example_indices, sparse_feature_indices, sparse_feature_values, dense_features, example_weights,
                       example_labels, sparse_indices, sparse_weights, dense_weights, example_state_data, loss_type, adaptive,

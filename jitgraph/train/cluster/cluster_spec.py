@@ -30,6 +30,8 @@ class ClusterSpec:
     def __bool__(self) -> bool:
         return bool(self._cluster_spec)
 
+    __nonzero__ = __bool__
+
     def __eq__(self, other: Any) -> bool:
         return self._cluster_spec == (other._cluster_spec if isinstance(other, ClusterSpec) else other)
 
