@@ -195,7 +195,7 @@ def Glob(filename: Any) -> list[str]:
     No wildcard matches "/".  Raises NotFoundError if the folder before the first wildcard is not there.
     """
     patterns = [filename] if isinstance(filename, (str, bytes, os.PathLike)) else filename
-    found = []
+    found: list[str] = []
     for pattern in patterns:
         system, path = locate(pattern)
         scheme = path_text(pattern).removesuffix(path)      # "file://", which the answer has too
