@@ -360,7 +360,7 @@ def uninstall() -> None:
     sys.meta_path.remove(_FINDER)
     sys.meta_path.remove(_ABSENT)
     facade = importlib.import_module(_FACADE)
-    for name in [name for name in sys.modules if name.partition(".")[0] in (_NAME, _ESTIMATOR)]:
+    for name in [name for name in list(sys.modules) if name.partition(".")[0] in (_NAME, _ESTIMATOR)]:
         module = sys.modules.pop(name)
         attribute = name.removeprefix(_NAME + ".")
         # Importing a submodule also binds it in its parent, which here is the facade.
