@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("tensorboard")
 
-from tensorboard.plugins.pr_curve import plugin_data_pb2 as pr_plugin_data_pb2  # noqa: E402
+from tensorboard.plugins.pr_curve import plugin_data_pb2 as pr_plugin_data_pb2
 
 STARTED = "at http://"
 
