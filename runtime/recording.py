@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .watch import watching
@@ -11,7 +12,17 @@ if TYPE_CHECKING:
     from .explain import Explanation, Tally
     from .plan import Plan
 
-_recording: dict[Plan, tuple[Tally, list[float]]] | None = None
+
+@dataclass
+class _Runs:
+    """The runs of one plan: what they did, how long those that ended took, and when those that have not ended began."""
+
+    tally: Tally
+    times: list[float] = field(default_factory=list)
+    under_way: dict[object, float] = field(default_factory=dict)
+
+
+_recording: dict[Plan, _Runs] | None = None
 
 
 def record() -> None:
@@ -26,17 +37,24 @@ def active() -> bool:
 
 
 def tallied(plan: Plan, run: Callable[[], list[Any]], timeout: int = 0) -> list[Any]:
-    """Calls `run`, a run of `plan` with a time limit in ms, and adds it to the record."""
+    """Calls `run`, a run of `plan` with a time limit in ms, and adds it to the record, also where it fails; there may be none any
+    more, for threads of a program go on when it is over."""
     from .explain import Tally
 
-    assert _recording is not None
-    found = _recording.setdefault(plan, (Tally(), []))
-    found[0].start()
-    begin = time.perf_counter()
-    with watching(timeout, found[0]):
-        results = run()
-    found[1].append(time.perf_counter() - begin)
-    return results
+    recording = _recording
+    if recording is None:
+        with watching(timeout):
+            return run()
+    found = recording.setdefault(plan, _Runs(Tally()))
+    found.tally.start()
+    this, begin = object(), time.perf_counter()
+    found.under_way[this] = begin
+    try:
+        with watching(timeout, found.tally):
+            return run()
+    finally:
+        found.times.append(time.perf_counter() - begin)
+        del found.under_way[this]
 
 
 def recorded(beside_limits: bool = True) -> list[Explanation]:
@@ -47,9 +65,10 @@ def recorded(beside_limits: bool = True) -> list[Explanation]:
     global _recording
     found, _recording = _recording or {}, None
     measured = limits() if beside_limits and found else (0.0, 0.0)
-    listed = []
-    for plan, (tally, times) in found.items():
+    listed, now = [], time.perf_counter()
+    for plan, runs in found.items():
         names = list(dict.fromkeys([*(t.op.name for t in plan.fetches), *(op.name for op in plan.targets)]))
         title = "run " + ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
-        listed.append(Explanation(title, list(tally.lines.values()), len(times), sum(times) - tally.own, measured))
+        times = [*runs.times, *(now - begin for begin in list(runs.under_way.values()))]
+        listed.append(Explanation(title, list(runs.tally.lines.values()), len(times), sum(times) - runs.tally.own, measured))
     return sorted(listed, key=lambda e: -e.seconds)

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from absl.testing import absltest
 
+from jitgraph.protobuf.messages import BenchmarkEntries
+
 
 @pytest.fixture
 def case(tf):
@@ -130,7 +132,7 @@ def test_graphs_are_compared_by_node(tf):
     tf.test.assert_equal_graph_def(graph(1.0), graph(1.0, (1, 0)))
     with pytest.raises(AssertionError, match="c0"):
         tf.test.assert_equal_graph_def(graph(1.0), graph(2.0))
-    with pytest.raises(AssertionError, match="missing"):
+    with pytest.raises(AssertionError, match="Did not find expected node 'c1'"):
         tf.test.assert_equal_graph_def(graph(1.0, (0,)), graph(1.0))
 
 
@@ -154,7 +156,7 @@ def test_benchmark(tf, capsys):
                 return self.run_op_benchmark(session, tf.constant(1.0) + 1.0, min_iters=3)
 
     found = Timing().benchmarkAdd()
-    assert found["name"] == "Timing.benchmarkAdd" and found["iters"] == 3 and found["wall_time"] > 0
+    assert found["name"] is None and found["iters"] == 3 and found["wall_time"] > 0
     assert "wall_time" in capsys.readouterr().out
 
 
@@ -226,3 +228,112 @@ def test_lists_of_tensors_are_compared_one_by_one(tf):
                     self.assertAllClose([tf.constant([1.0, 2.0])], [[1.0, 3.0]])
 
     assert Case("test").run().wasSuccessful()
+
+
+BENCHMARKS = """
+import jitgraph.compat; jitgraph.compat.install()
+import tensorflow as tf
+tf.flags.DEFINE_integer("size", 3, "how many")
+
+class Adds(tf.test.Benchmark):
+    def benchmarkAdd(self):
+        with tf.Session() as session:
+            found = self.run_op_benchmark(session, tf.ones([3]) + 1.0, min_iters=tf.flags.FLAGS.size, name="add", extras={"k": 2})
+            print(found["iters"], found["name"])
+
+    def benchmarkReport(self):
+        metrics = [dict(name="m", value=1, min_value=0.5)]
+        self.report_benchmark(iters=3, wall_time=1.5, extras={"text": "a", "b": True}, metrics=metrics)
+
+class Sizes(tf.test.TestCase):
+    def testSize(self):
+        self.assertEqual(tf.flags.FLAGS.size, 3)
+
+if __name__ == "__main__":
+    tf.test.main()
+    print("not reached")
+"""
+REPORT = """\
+entry {
+  name: "Adds.benchmarkReport"
+  iters: 3
+  wall_time: 1.5
+  extras {
+    key: "b"
+    value {
+      double_value: 1.0
+    }
+  }
+  extras {
+    key: "text"
+    value {
+      string_value: "a"
+    }
+  }
+  metrics {
+    name: "m"
+    value: 1.0
+    min_value {
+      value: 0.5
+    }
+  }
+}
+
+"""
+
+
+@pytest.fixture
+def started(tmp_path):
+    """started("--size=5"): run the program of benchmarks and tests; gives returncode, stdout, stderr."""
+    program = tmp_path / "program.py"
+    program.write_text(BENCHMARKS)
+
+    def run(*arguments, **environment):
+        return subprocess.run([sys.executable, str(program), *arguments], env={**os.environ, **environment}, capture_output=True,
+                              text=True, timeout=60)
+
+    return run
+
+
+def test_main_parses_flags_and_runs_the_tests_that_are_named(started):
+    done = started("--size=4", "Sizes.testSize")
+    assert done.returncode == 1 and "AssertionError: 4 != 3" in done.stderr and "Ran 1 test in" in done.stderr
+    assert started().returncode == 0
+    assert "Unknown command line flag 'nope'" in started("--nope").stderr
+
+
+def test_main_runs_benchmarks_and_prints_their_reports_as_tensorflow_does(started, tmp_path):
+    done = started("--benchmarks=Adds.*Report", "--size=5")
+    assert (done.returncode, done.stdout) == (0, REPORT), done.stderr
+    done = started("--benchmarks=all", "--size=5", TEST_REPORT_FILE_PREFIX=str(tmp_path / "of_"))
+    assert (done.returncode, done.stdout) == (0, "5 add\n"), done.stderr
+    entry = BenchmarkEntries.FromString((tmp_path / "of_Adds.add").read_bytes()).entry[0]
+    assert (entry.name, entry.iters, entry.extras["k"].double_value) == ("Adds.add", 5, 2.0) and entry.wall_time > 0
+    again = started("--benchmarks=all", TEST_REPORT_FILE_PREFIX=str(tmp_path / "of_"))
+    assert again.returncode == 1 and "File already exists" in again.stderr
+
+
+WORDS = """\
+
+Not equal to tolerance rtol=1e-06, atol=1e-06
+Mismatched value: a[x] is different from b[x]. why
+not close where = (array([1]),)
+not close lhs = [2.]
+not close rhs = [2.5]
+not close dif = [0.5]
+not close tol = [3.5e-06]
+dtype = float64, shape = (2,)
+"""
+
+
+def test_what_differs_is_told_in_the_words_of_tensorflow(tf):
+    case = tf.test.TestCase()
+    with pytest.raises(AssertionError) as caught:
+        case.assertAllClose({"x": [1.0, 2.0]}, {"x": [1.0, 2.5]}, msg="why")
+    assert str(caught.value).startswith(WORDS)
+    with pytest.raises(AssertionError, match=r"mismatched keys: a has keys \['x'\], but b has keys \['y'\]"):
+        case.assertAllClose({"x": 1.0}, {"y": 1.0})
+    with pytest.raises(AssertionError, match=r"where = \(array\(\[1\]\),\)\nnot equal lhs = \[2\]\nnot equal rhs = \[3\]"):
+        case.assertAllEqual([1, 2], [1, 3])
+    with pytest.raises(AssertionError, match="does not have an ordered numeric type"):
+        case.assertAllInRange(["a"], 1, 2)

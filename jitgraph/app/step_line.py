@@ -1,11 +1,12 @@
 """The line of a training loop: step, steps a second and loss, on the terminal that takes the messages of level INFO.
 
-The line is drawn in its place a few times a second, and gives way to messages.  Where they go to a file or a pipe, are not shown,
-or are left to the program, there is none.
+The line is drawn in its place a few times a second, and gives way to messages and to what the program prints.  Where messages go
+to a file or a pipe, are not shown, or are left to the program, there is none.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 BETWEEN = 0.1  # seconds between two drawings
+ERASE = "\x1b[K"  # what takes away the line of kernels that are being compiled, which is another one
 WINDOW = 1.0  # seconds, at least, that a rate is the mean of
 
 
@@ -33,6 +35,7 @@ class StepLine:
         self._rate: float | None = None
         self._drawn_at = float("-inf")
         self._shown = False
+        self._printing = False          # whether the program has begun a line of its own, and not ended it
 
     def wanted(self) -> bool:
         """Whether a loop that begins now has a line: whether its messages go to a terminal that can draw one."""
@@ -41,8 +44,20 @@ class StepLine:
             return False
         from jitgraph.app import terminal
 
-        self._console = terminal.console(stream)
-        return not self._console.is_dumb_terminal
+        self._console = terminal.console(stream.stream if isinstance(stream, _Printed) else stream)
+        if self._console.is_dumb_terminal:
+            return False
+        for name in ("stdout", "stderr"):
+            given = getattr(sys, name)
+            if given is not None and given.isatty() and not isinstance(given, _Printed):
+                setattr(sys, name, _Printed(given, self))
+        return True
+
+    def give_way(self, text: str) -> None:
+        """Makes room for a text that the program prints."""
+        self.clear()
+        if text:
+            self._printing = not text.endswith(("\n", "\r", ERASE))
 
     def saw(self, step: Any = None, loss: Any = None) -> None:
         """Takes note of a step that is done, or of its loss, and draws the line if it is time; nothing before ``wanted``."""
@@ -60,7 +75,7 @@ class StepLine:
         if elapsed >= WINDOW or self._rate is None and elapsed > 0:
             self._rate = (self._step - self._mark[1]) / elapsed
             self._mark = (now, self._step) if elapsed >= WINDOW else self._mark
-        if now - self._drawn_at >= BETWEEN:
+        if now - self._drawn_at >= BETWEEN and not self._printing:
             self._drawn_at = now
             self._draw("\r")
 
@@ -93,8 +108,26 @@ class StepLine:
         """Leaves the last line where it stands: the loop is over."""
         if self._console is not None and self._step is not None:
             self._draw("\n")
+        for name in ("stdout", "stderr"):
+            if isinstance(given := getattr(sys, name), _Printed):
+                setattr(sys, name, given.stream)
         self._console = None
         self._begin()
+
+
+class _Printed:
+    """In the place of a stream to the terminal while there is a line: the line gives way to what is written."""
+
+    def __init__(self, stream: Any, line: StepLine):
+        self.stream, self._line = stream, line
+
+    def write(self, text: str) -> int:
+        """Writes a text."""
+        self._line.give_way(text)
+        return self.stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
 
 
 LINE = StepLine()

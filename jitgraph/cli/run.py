@@ -13,6 +13,7 @@ EXAMPLES = """\b
 Examples:
   jitgraph run train.py --epochs 3                  everything after the script is the script's
   jitgraph run -m package.train                     like python -m
+  generate | jitgraph run - --epochs 3              the program comes from standard input
   jitgraph run --times train.py                     say at the end where the time went
   JITGRAPH_SHOW=plan,times jitgraph run train.py    say what was compiled and how long it took"""
 
@@ -65,13 +66,14 @@ def _timed(program: Callable[[], int]) -> int:
     from jitgraph.runtime import recording
 
     recording.record()
-    begin = time.perf_counter()
+    begin, process = time.perf_counter(), os.getpid()
     try:
         return program()
     finally:
         seconds = time.perf_counter() - begin
         flush_output()
-        print_program(seconds, recording.recorded(beside_limits=False))
+        if os.getpid() == process:  # and not one that the program forked
+            print_program(seconds, recording.recorded(beside_limits=False))
 
 
 def settle(jit: str | None = None, threads: int | None = None, show: str | None = None, check: bool = False) -> None:

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import os
 import runpy
 import sys
 import traceback
 from pathlib import Path
+from types import ModuleType
 
 from jitgraph import compat, old_names, tracebacks
+from jitgraph.cli import children
 from jitgraph.cli.failure import Failure, Interrupted
 
 
 def execute(script: str, arguments: list[str], as_module: bool = False, whole_traceback: bool = False) -> int:
-    """Run a script file, or a module by name, as `__main__`, and return its exit code.
+    """Run a script file, a module by name, or what standard input holds (`-`), as `__main__`, and return its exit code.
 
     Returns 1 where it raised, after its traceback, without our frames, was printed. Its own SystemExit gives its own
     code. Raises Failure where there is nothing to run and Interrupted where the user pressed Ctrl-C.
     """
-    if not as_module:
+    from_input = script == "-" and not as_module
+    if not as_module and not from_input:
         _check(script)
-    compat.install()
-    old_names.put_back()
+    prepare()
+    children.follow()
     sys.argv = [script, *arguments]
     # What stood first is the folder of the `jitgraph` command; Python puts the script's there.
-    sys.path[0] = os.getcwd() if as_module else str(Path(script).resolve().parent)
+    sys.path[0] = os.getcwd() if as_module else "" if from_input else str(Path(script).resolve().parent)
     try:
         if as_module:
             runpy.run_module(script, run_name="__main__", alter_sys=True)
+        elif from_input:
+            _run_input()
         else:
+            if Path(script).is_dir():
+                del sys.path[0]  # runpy puts the folder itself there
             runpy.run_path(script, run_name="__main__")
     except SystemExit as stop:
         return _exit_code(stop)
@@ -43,6 +51,20 @@ def execute(script: str, arguments: list[str], as_module: bool = False, whole_tr
         print(traceback.format_exc() if whole_traceback else trimmed(error), end="", file=sys.stderr)
         return 1
     return 0
+
+
+def prepare() -> None:
+    """Have `import tensorflow` mean jitgraph in this process, and names that programs of TensorFlow 1 expect of libraries."""
+    compat.install()
+    old_names.put_back()
+
+
+def _run_input() -> None:
+    """Run standard input as Python runs it: as a module `__main__` without a file."""
+    text = sys.stdin.buffer.read()
+    module = sys.modules["__main__"] = ModuleType("__main__")
+    module.__dict__["__builtins__"] = builtins
+    exec(compile(text, "<stdin>", "exec"), module.__dict__)
 
 
 def flush_output() -> None:

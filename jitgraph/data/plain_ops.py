@@ -11,7 +11,8 @@ from jitgraph.data.file_host import FileCached
 from jitgraph.data.simple_host import Slices
 from jitgraph.data.source_host import Function
 from jitgraph.declare.op import op
-from jitgraph.graph import shape_rules
+from jitgraph.filesystem.gfile import IsDirectory
+from jitgraph.graph import errors, shape_rules
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.texts import as_text
@@ -44,8 +45,15 @@ def filter_by_last_component_dataset(input_dataset):
 
 @dataset_op("MatchingFilesDataset(patterns: string)", stateful=True)
 def matching_files_dataset(patterns):
-    """The names of the files that match patterns, sorted."""
-    return Slices([lookup("MatchingFiles").value(np.array(patterns, object))])
+    """The names of the files, not of the folders, that match patterns, for each pattern sorted.
+
+    Raises NotFoundError if there are none.
+    """
+    matching = lookup("MatchingFiles").value
+    found = [name for pattern in np.ravel(patterns) for name in matching(np.array(pattern, object)) if not IsDirectory(name)]
+    if not found:
+        raise errors.NotFoundError(None, None, "Don't find any matched files")
+    return Slices([np.array(found, object)])
 
 
 @dataset_op("ChooseFastestDataset(input_datasets: N*variant; N: int >= 2, num_experiments: int, "

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.datasets.download import Expected, fetch
+from jitgraph.filesystem.gfile import GFile
 
 Dataset = namedtuple("Dataset", ["data", "target"])
 Datasets = namedtuple("Datasets", ["train", "validation", "test"])
@@ -21,10 +22,10 @@ def load_csv_with_header(filename: Any, target_dtype: Any, features_dtype: Any, 
     """Read a table whose first line begins with the number of rows and the number of features.
 
     Returns `data` [rows, features] of `features_dtype` and `target` [rows] of `target_dtype`, which is the column
-    `target_column` of the file. Raises OSError if the file is not there, ValueError if it does not hold the numbers that
+    `target_column` of the file. Raises NotFoundError if the file is not there, ValueError if it does not hold the numbers that
     its first line promises.
     """
-    with open(filename, newline="") as file:
+    with GFile(filename) as file:
         rows = csv.reader(file)
         count, features = (int(word) for word in next(rows)[:2])
         data = np.zeros((count, features), features_dtype)
@@ -40,10 +41,10 @@ def load_csv_with_header(filename: Any, target_dtype: Any, features_dtype: Any, 
 def load_csv_without_header(filename: Any, target_dtype: Any, features_dtype: Any, target_column: int = -1) -> Dataset:
     """Read a table of which all lines are rows: `data` [rows, features] and `target` [rows], the column `target_column`.
 
-    Raises OSError if the file is not there, ValueError for what is no number.
+    Raises NotFoundError if the file is not there, ValueError for what is no number.
     """
     data, target = [], []
-    with open(filename, newline="") as file:
+    with GFile(filename) as file:
         for row in csv.reader(file):
             target.append(row.pop(target_column))
             data.append(np.asarray(row, features_dtype))
@@ -51,8 +52,11 @@ def load_csv_without_header(filename: Any, target_dtype: Any, features_dtype: An
 
 
 def shrink_csv(filename: str, ratio: int) -> None:
-    """Write every `ratio`-th line of a file, from the first on, beside it: `table.csv` gives `table_small.csv`."""
-    with open(filename, newline="") as file, open(filename.replace(".", "_small."), "w", newline="") as small:
+    """Write every `ratio`-th line of a file, from the first on, beside it: `table.csv` gives `table_small.csv`.
+
+    Raises NotFoundError if the file is not there.
+    """
+    with GFile(filename) as file, GFile(filename.replace(".", "_small."), "w") as small:
         writer = csv.writer(small)
         for number, row in enumerate(csv.reader(file)):
             if number % ratio == 0:

@@ -1,6 +1,7 @@
 """TensorFlow's inner module `tensorflow.python.lib.io.file_io`: the functions of ``tf.gfile`` under yet other names."""
 from __future__ import annotations
 
+import binascii
 import secrets
 from typing import Any
 
@@ -47,3 +48,19 @@ def atomic_write_string_to_file(filename: Any, contents: Any, overwrite: bool = 
     except errors.OpError:
         Remove(temporary)
         raise
+
+
+def filecmp(filename_a: Any, filename_b: Any) -> bool:
+    """Whether two files hold the same bytes.  Raises NotFoundError if one is not there."""
+    if Stat(filename_a).length != Stat(filename_b).length:
+        return False
+    return read_file_to_string(filename_a, binary_mode=True) == read_file_to_string(filename_b, binary_mode=True)
+
+
+def file_crc32(filename: Any, block_size: int = 1 << 24) -> str:
+    """The CRC-32 of a file, read in pieces of `block_size` bytes, as a hexadecimal number: "0x24595f7c"."""
+    found = 0
+    with GFile(filename, "rb") as file:
+        while piece := file.read(block_size):
+            found = binascii.crc32(piece, found)
+    return hex(found)

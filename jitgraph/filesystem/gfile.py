@@ -195,10 +195,11 @@ def Glob(filename: Any) -> list[str]:
     No wildcard matches "/".  Raises NotFoundError if the folder before the first wildcard is not there.
     """
     patterns = [filename] if isinstance(filename, (str, bytes, os.PathLike)) else filename
-    found = []
+    found: list[str] = []
     for pattern in patterns:
         system, path = locate(pattern)
-        found.extend(system.matches(path))
+        scheme = path_text(pattern).removesuffix(path)      # "file://", which the answer has too
+        found.extend(scheme + one for one in system.matches(path))
     return found
 
 
@@ -209,7 +210,7 @@ def Stat(filename: Any) -> FileStatistics:
 
 
 def MkDir(dirname: Any) -> None:
-    """Makes a folder, if it is not there.  Raises NotFoundError if the folder around it is not there."""
+    """Makes a folder, if nothing of that name is there.  Raises NotFoundError if the folder around it is not there."""
     system, path = locate(dirname)
     system.make_directory(path)
 

@@ -85,15 +85,21 @@ class Local:
             return sorted(os.listdir(path))
 
     def matches(self, pattern: str) -> list[str]:
-        """The paths that match, folder by folder; raises NotFoundError if the part before the first wildcard is not there."""
+        """The paths that match, folder by folder; raises NotFoundError if the part before the first wildcard is not there.
+
+        Nothing matches a pattern that ends with a slash.
+        """
         if pattern and not re.search(r"[*?[]", pattern):
-            self.stat(os.path.dirname(pattern) or ".")
+            self.children(os.path.dirname(pattern) or ".")
+        if pattern.endswith("/"):
+            return []
         found = ["/"] if pattern.startswith("/") else [""]
         parts = [part for part in pattern.split("/") if part]
         for number, part in enumerate(parts):
             if not re.search(r"[*?[]", part):
                 found = [os.path.join(folder, part) for folder in found]
                 continue
+            part = part.replace("[^", "[!")     # both mean "none of these"
             first = not any(re.search(r"[*?[]", earlier) for earlier in parts[:number])
             found = [os.path.join(folder, name) for folder in found if first or os.path.isdir(folder or ".")
                      for name in self.children(folder or ".") if fnmatch.fnmatchcase(name, part)]
@@ -107,7 +113,7 @@ class Local:
         return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(path))
 
     def make_directory(self, path: str) -> None:
-        if path and not os.path.isdir(path):
+        if path and not self.exists(path):      # a file in its place is no error in TensorFlow either
             with op_errors(path):
                 os.mkdir(path)
 

@@ -48,16 +48,18 @@ def op_errors(path: Any = None) -> Iterator[None]:
 def replacing(path: str) -> Iterator[Any]:
     """A binary file to write; at the end of the block it takes the place of `path`, all at once.
 
-    After an error, `path` is as it was before.
+    After an error, `path` is as it was before; one of the file system names `path`.
     """
     temporary = f"{path}.tmp{secrets.token_hex(8)}"
     try:
         with open(temporary, "wb") as file:
             yield file
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError) and error.filename == temporary:
+            error.filename, error.filename2 = path, None
         raise
 
 

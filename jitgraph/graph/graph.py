@@ -210,7 +210,8 @@ class Graph:
 
     def _control_ops(self, control_inputs: Iterable) -> list[Operation]:
         ops: dict[Operation, None] = {}
-        for item in map(self._handed_out, control_inputs):
+        for item in control_inputs:
+            item = self._handed_out(item.op if isinstance(item, Tensor) and item.graph is not self else item)
             if not isinstance(item, (Operation, Tensor)) and not hasattr(item, "_as_graph_element"):
                 item = getattr(item, "op", item)        # IndexedSlices and the like
             item = self.as_graph_element(self._local(item))

@@ -26,20 +26,46 @@ def handed_out(item: Any, graph: Any) -> Any:
     one that is not complete.
 
     A tensor is an error, InvalidArgumentError, to who uses it while another branch is taken; a branch or a loop that
-    captures it raises that only as it is run.  What waits for an operation then does not wait for it.
+    captures it raises that only as it is run.  What waits for an operation is then dead as in TensorFlow: it does not run,
+    nor does what reads it or waits for it, up to a Merge, and fetching it is an InvalidArgumentError.
     """
     around = [graph]
     while isinstance(around[-1], FunctionGraph):
         around.append(around[-1].outer_graph)
     if isinstance(item, Tensor) and isinstance(graph, FunctionGraph):
         return _handed_in(item, graph, around)
-    while isinstance(item, (Tensor, Operation)) and (inside := _branch(item, around)):
-        with uncounted([inside]):
-            found = inside.handed_out.get(item)
-            if found is None:
-                found = inside.handed_out[item] = _one_more_result(inside, item)
-        item = found.op if isinstance(item, Operation) else found
+    if isinstance(item, Operation):
+        return _waited_for(item, around)
+    while isinstance(item, Tensor) and (inside := _branch(item, around)):
+        item = _result(inside, item)
     return item
+
+
+def _result(inside: FunctionGraph, item: Any) -> Tensor:
+    with uncounted([inside]):
+        found = inside.handed_out.get(item)
+        if found is None:
+            found = inside.handed_out[item] = _one_more_result(inside, item)
+    return found
+
+
+def _waited_for(item: Operation, around: list[Any]) -> Operation:
+    """What one waits for who waits for an operation of a branch: it is dead where the branch is not taken."""
+    inside = _branch(item, around)
+    if inside is None:
+        return item
+    ran = _result(inside, item)
+    while further := _branch(ran, around):
+        inside = further
+        with uncounted([inside]):
+            ran = _value_or_zeros(inside, ran)
+    found = inside.handed_out.get((ran, "dead or done"))
+    if found is None:
+        graph = ran.op.graph
+        with uncounted([inside]), graph.as_default(), graph.name_scope(item.name + "/"), graph.control_dependencies(None):
+            _, done = lookup("Switch").builder(ran, ran)
+            found = inside.handed_out[ran, "dead or done"] = lookup("Identity").builder(done, name="done")
+    return found.op
 
 
 def _handed_in(item: Tensor, graph: FunctionGraph, around: list[Any]) -> Tensor:
@@ -108,6 +134,7 @@ def _choice(branch: FunctionGraph) -> Operation | None:
 
 
 def _one_more_result(inside: FunctionGraph, item: Any, message: str | None = None) -> Tensor:
+    """The value of a tensor of a branch; of an operation, whether the branch is taken, once the operation has run."""
     choice = inside.choice
     assert choice is not None
     op = item if isinstance(item, Operation) else item.op
@@ -126,9 +153,4 @@ def _one_more_result(inside: FunctionGraph, item: Any, message: str | None = Non
                     dtype=item.dtype.base_dtype, shape=item._shape,
                     message=_not_taken(item) if message is None else message)
         branch.outputs.append(result)
-    made = add_output(choice, bodies(choice)[0].outputs[-1].dtype.base_dtype, () if item is op else item._shape)
-    if isinstance(item, Tensor):
-        return made
-    with choice.graph.as_default(), choice.graph.name_scope(scope), choice.graph.control_dependencies(None):
-        done: Tensor = lookup("Identity").builder(made, name="done")
-    return done
+    return add_output(choice, bodies(choice)[0].outputs[-1].dtype.base_dtype, () if item is op else item._shape)

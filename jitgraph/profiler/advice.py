@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.profiler.profiling import time_text, times_of
+from jitgraph.profiler.report import time_text, times_of
 from jitgraph.protobuf import messages
 
 _MOST = 3           # of a kind that a report has

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.profiler.profiling import (
+from jitgraph.profiler.report import (
     LEAST,
     ROOT,
     SELECTED,
-    TITLES,
     Node,
+    columns,
     find,
     heading,
     is_accounted,
@@ -24,7 +24,7 @@ from jitgraph.protobuf import messages
 
 _ABOUT = ("op: The nodes are operation kernel type, such as MatMul, Conv2D. Graph nodes belonging to the same type are aggregated "
           "together.")
-_UNITS = {"params": " params", "float_ops": " float_ops", "micros": "", "cpu_micros": ""}
+_UNITS = {"micros": "", "accelerator_micros": "", "cpu_micros": "", "params": " params", "float_ops": " float_ops"}
 
 
 class _Type(Node):
@@ -53,7 +53,8 @@ def by_type(root: Node, graph: Any, options: dict) -> Any:
 
     The types follow each other, each the only child of the one before; the total of one is its own and that of those after it.
     """
-    types = ordered(_types(root, graph, options), options.get("order_by", "name"))
+    types = sorted(_types(root, graph, options), key=lambda one: one.name)
+    types = ordered(types, options.get("order_by", "name"))
     _add_up(types)
     whole = _Type(ROOT)
     whole.total = dict(types[0].total) if types else whole.total
@@ -101,9 +102,9 @@ def _shown(types: list[_Type], options: dict) -> list[_Type]:
 
 
 def _report(shown: list[_Type], whole: _Type, options: dict) -> str:
-    selected = [name for name in TITLES if name in options.get("select", [])]
+    selected = [name for name in _UNITS if name in columns(options)]
     lines = "".join(f"{one.name:<25}{', '.join(_column(one, whole, name) for name in selected)}\n" for one in shown)
-    return heading(options, _ABOUT) + lines
+    return heading(options, _ABOUT, selected) + lines
 
 
 def _column(one: _Type, whole: _Type, name: str) -> str:
@@ -116,10 +117,9 @@ def _column(one: _Type, whole: _Type, name: str) -> str:
 
 def _proto(one: _Type, below: list[Any]) -> Any:
     message = messages.MultiGraphNodeProto(name=one.name)
-    for key, value in one.own.items():
-        setattr(message, key, value)
-    for key, value in one.total.items():
-        setattr(message, f"total_{key}", value)
+    for key in SELECTED.values():
+        setattr(message, key, one.own[key])
+        setattr(message, f"total_{key}", one.total[key])
     for operation in one.operations:
         operation.reset()
         operation.accounted, operation.shown = True, []

@@ -323,6 +323,12 @@ TensorForestParams.ThresholdParam: on_value=1 float; off_value=2 float; threshol
 TensorForestStats: node_to_slot=1 repeated TensorForestStats.Slot
 TensorForestStats.Slot: node_id=5 int32; depth=7 int32
 TreeDebugOutput: feature_ids=1 repeated int32; logits_path=2 repeated float
+BenchmarkEntries: entry=1 repeated BenchmarkEntry
+BenchmarkEntry: name=1 string; iters=2 int64; cpu_time=3 double; wall_time=4 double; throughput=5 double; extras=6
+    map<string,EntryValue>; metrics=7 repeated MetricEntry
+EntryValue: | kind: double_value=1 double; string_value=2 string
+MetricEntry: name=1 string; value=2 double; min_value=3 MetricEntry.Limit; max_value=4 MetricEntry.Limit
+MetricEntry.Limit: value=1 double
 """
 
 ENUMS = """

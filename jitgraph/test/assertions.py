@@ -79,24 +79,25 @@ class Assertions(absltest.TestCase):
             self.assertEqual(first, second, msg)
 
     def _close_structures(self, a: Any, b: Any, rtol: float, atol: float, path: list, msg: str | None) -> None:
-        at = "".join(f"[{p!r}]" for p in path)
-        where = f" at {at}" if path else ""
+        at = "".join(f"[{p}]" for p in path)
         a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
         if isinstance(a, Mapping) != isinstance(b, Mapping):
             raise ValueError(f"Can't compare dict to non-dict, a{at} vs b{at}. {msg or ''}")
         if isinstance(a, Mapping):
-            self.assertCountEqual(a.keys(), b.keys(), f"mismatched keys{where}: expected {list(a)}, but got {list(b)}. {msg or ''}")
+            self.assertCountEqual(a.keys(), b.keys(),
+                                  f"mismatched keys: a{at} has keys {list(a)}, but b{at} has keys {list(b)}. {msg or ''}")
             for key in a:
                 self._close_structures(a[key], b[key], rtol, atol, [*path, key], msg)
         elif isinstance(a, (list, tuple)) and not self._is_plain(a, b):
-            self.assertEqual(len(a), len(b), f"mismatched length{where}: expected {len(a)}, but got {len(b)}. {msg or ''}")
+            self.assertEqual(len(a), len(b),
+                             f"Mismatched length: a{at} has {len(a)} items, but b{at} has {len(b)} items. {msg or ''}")
             for index, (one, other) in enumerate(zip(a, b)):
                 self._close_structures(one, other, rtol, atol, [*path, index], msg)
         else:
             try:
-                self._close_arrays(a, b, rtol, atol, f"Mismatched value{where}. {msg or ''}")
+                self._close_arrays(a, b, rtol, atol, f"Mismatched value: a{at} is different from b{at}. {msg or ''}")
             except TypeError as error:
-                raise TypeError(f"Error: a{at} is {type(a)}, b{at} is {type(b)}. {error}. {msg or ''}") from error
+                raise TypeError(f"Error: a{at} has {type(a)}, but b{at} has {type(b)}. {error}. {msg or ''}") from error
 
     def _is_plain(self, a: Any, b: Any) -> bool:
         """Whether lists are arrays in themselves."""
@@ -114,10 +115,11 @@ class Assertions(absltest.TestCase):
         off = ~np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
         places = np.where(off) if a.ndim else ()
         first, second = (x[places] if a.ndim else x for x in (a, b))
+        where = f"not close where = {places}\n" if a.ndim else ""
         np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, equal_nan=True, err_msg=(
-            f"{msg}\nnot close where = {places}\nnot close lhs = {first}\nnot close rhs = {second}\n"
-            f"not close dif = {np.abs(np.subtract(first, second, dtype=np.result_type(a, b, np.float64)))}\ndtype = {a.dtype}, "
-            f"shape = {a.shape}"))
+            f"{msg}\n{where}not close lhs = {first}\nnot close rhs = {second}\n"
+            f"not close dif = {np.abs(np.subtract(first, second, dtype=np.result_type(a, b, np.float64)))}\n"
+            f"not close tol = {atol + rtol * np.abs(second)}\ndtype = {a.dtype}, shape = {a.shape}"))
 
     def assertAllCloseAccordingToType(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, float_rtol: float = 1e-6,
                                       float_atol: float = 1e-6, half_rtol: float = 1e-3, half_atol: float = 1e-3,
@@ -165,7 +167,7 @@ class Assertions(absltest.TestCase):
             self.assertEqual(self._rows(a), self._rows(b), msg)
             return self._check_ragged_ranks(a, b, msg)
         a, b = self._array(a), self._array(b)
-        self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. {msg or ''}")
+        self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}. Contents: {b}. {msg or ''}")
         same = a == b
         if a.dtype.kind in "fc" and b.dtype.kind in "fc":
             same = np.logical_or(same, np.logical_and(np.isnan(a), np.isnan(b)))
@@ -173,8 +175,9 @@ class Assertions(absltest.TestCase):
             return
         places = np.where(np.logical_not(same)) if a.ndim else ()
         first, second = (x[places] if a.ndim else x for x in (a, b))
-        self.fail(f"{msg or ''}\nnot equal where = {places}\nnot equal lhs = {first}\nnot equal rhs = {second}\n"
-                  f"Arrays are not equal\n x: {a!r}\n y: {b!r}")
+        where = f"not equal where = {places}\n" if a.ndim else ""
+        np.testing.assert_array_equal(a, b, err_msg=f"{msg or ''}\n{where}not equal lhs = {first}\nnot equal rhs = {second}")
+        self.fail(f"Arrays are not equal: {a!r} and {b!r}")     # to NumPy they may be
 
     def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """That some elements differ."""
@@ -234,10 +237,10 @@ class Assertions(absltest.TestCase):
 
     def assertAllInRange(self, target: Any, lower_bound: Any, upper_bound: Any, open_lower_bound: bool = False,
                          open_upper_bound: bool = False) -> None:
-        """That every element lies in a range.  Raises ValueError for values without order."""
+        """That every element lies in a range; fails for values without order."""
         values = self._array(target)
         if values.dtype.kind not in "iuf" and values.dtype.name != "bfloat16":
-            raise ValueError(f"The value of {target!r} does not have an ordered numeric type, instead it has type: {values.dtype}")
+            self.fail(f"The value of {target!r} does not have an ordered numeric type, instead it has type: {values.dtype}")
         text = f"{'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}{')' if open_upper_bound else ']'}"
         self._assert_where(values, lambda v: np.logical_and(
             v > lower_bound if open_lower_bound else v >= lower_bound,

@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-import unittest
 from typing import Any
 
 from jitgraph.graph.devices import Accelerators
@@ -26,10 +25,24 @@ test_src_dir_path.__test__ = False      # type: ignore[attr-defined]
 
 
 def main(argv: Any = None) -> None:
-    """Parses the flags and runs the tests of the main module, as ``unittest.main`` does; ends the process."""
-    from jitgraph.app.command_flags import run
+    """Parses the flags and runs the tests of the main module; ends the process, with status 1 if a test fails.
 
-    run(lambda rest: unittest.main(module="__main__", argv=rest), argv=argv or sys.argv)
+    `argv`: the command line, ``sys.argv`` if not given.  Names of test cases and of tests in it choose among them; with
+    ``--benchmarks=PATTERN`` benchmarks run in their place: those of which the full name, ``module.Class.benchmarkThis``, has a
+    match, or "all".
+    """
+    from absl.testing import absltest
+
+    from jitgraph.app.command_flags import run
+    from jitgraph.test.benchmark import run_benchmarks
+
+    command_line = sys.argv if argv is None else argv
+    found = next((word for word in sys.argv if word.startswith(("--benchmarks=", "-benchmarks="))), None)
+    if found is None:
+        run(lambda rest: absltest.main(argv=rest), argv=command_line)
+    else:
+        sys.argv.remove(found)
+        run(lambda rest: run_benchmarks(found.split("=")[1]), argv=sys.argv)
 
 
 def is_built_with_cuda() -> bool:
@@ -60,13 +73,15 @@ def assert_equal_graph_def(actual: Any, expected: Any, checkpoint_v2: bool = Fal
 
     `checkpoint_v2` and `hash_table_shared_name`: names of temporary files and of tables do not count either.
     """
-    if type(actual).__name__ != "GraphDef" or type(expected).__name__ != "GraphDef":
-        raise TypeError(f"Expected GraphDefs, got {type(actual).__name__} and {type(expected).__name__}")
+    for what, given in (("actual", actual), ("expected", expected)):
+        if type(given).__name__ != "GraphDef":
+            raise TypeError(f"Expected tf.GraphDef for {what}, got {type(given).__name__}")
     ours, theirs = ({node.name: node for node in one.node} for one in (actual, expected))
-    if set(ours) != set(theirs):
-        raise AssertionError(f"Found unexpected node names: extra {sorted(set(ours) - set(theirs))}, missing "
-                             f"{sorted(set(theirs) - set(ours))}")
     for name, node in ours.items():
+        if name not in theirs:
+            raise AssertionError(f"Found unexpected node {name!r}, of type {node.op}")
+        if node.op != theirs[name].op:
+            raise AssertionError(f"Node named {name!r} has op {node.op!r} that is not expected {theirs[name].op!r}")
         one, other = (type(node).FromString(n.SerializeToString()) for n in (node, theirs[name]))
         for cleaned in (one, other):
             if hash_table_shared_name and cleaned.op in ("HashTable", "HashTableV2") and "shared_name" in cleaned.attr:
@@ -74,7 +89,10 @@ def assert_equal_graph_def(actual: Any, expected: Any, checkpoint_v2: bool = Fal
             if checkpoint_v2 and cleaned.op == "Const" and "_temp_" in str(cleaned.attr["value"]):
                 del cleaned.attr["value"]
         if one != other:
-            raise AssertionError(f"The node {name} differs:\n{one}\nexpected:\n{other}")
+            raise AssertionError(f"Node named {name!r} differs:\n{one}\nexpected:\n{other}")
+    missing = sorted({*theirs} - {*ours})
+    if missing:
+        raise AssertionError(f"Did not find expected node {missing[0]!r}, of type {theirs[missing[0]].op}")
 
 
 class StubOutForTesting:

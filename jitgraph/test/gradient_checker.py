@@ -80,12 +80,12 @@ def _checked(x: Any, x_shape: Any, y: Any, y_shape: Any, value: Any, delta: floa
         value = np.random.random_sample(x_shape)
     value = np.array(value, x_dtype)
     if value.shape != x_shape:
-        raise ValueError(f"x_init_value has shape {value.shape}, x_shape is {x_shape}")
+        raise AssertionError(f"x_init_value has shape {value.shape}, x_shape is {x_shape}")
     with y.graph.as_default():
         weights = raw.Identity(convert_to_tensor(np.ones(y_shape, y_dtype)))
         grad = gradients(y, x, weights)[0]
     if grad is None:
-        raise ValueError(f"y ({y.name}) does not depend on x ({target.name}) in a differentiable way")
+        raise AssertionError(f"y ({y.name}) does not depend on x ({target.name}) in a differentiable way")
     fetch = grad if isinstance(grad, IndexedSlices) else convert_to_tensor(grad)
     theoretical = _symbolic(lambda w: session.run(fetch, {**feeds, x: value, weights: w}), y_shape, y_dtype, x_shape,
                             x_dtype)

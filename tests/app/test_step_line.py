@@ -62,7 +62,28 @@ def test_a_terminal_shows_step_rate_and_loss():
     assert last.startswith("step 6   ") and " steps/s   loss 0.27" in last      # the step before the run, as hooks read it
     before_messages = [text[:at] for at in range(len(text)) if text.startswith("INFO:tensorflow:", at)]
     assert len(before_messages) >= 3
-    assert all(before == "" or before.endswith(("\n", "\x1b[2K")) for before in before_messages)
+    clean = "\n", "\x1b[2K", "\x1b[K"        # the last is of the line of kernels that are being compiled
+    assert all(before == "" or before.endswith(clean) for before in before_messages)
+
+
+PRINTING = """
+with tf.train.MonitoredTrainingSession(hooks=[tf.train.NanTensorHook(loss)]) as session:
+    for number in range(6):
+        session.run(train)
+        print("the program's", number, end="" if number == 3 else "\\n", file=sys.stderr)
+        time.sleep(0.12)
+print("after", file=sys.stderr)
+assert type(sys.stderr).__name__ == "TextIOWrapper"
+"""
+
+
+def test_the_line_gives_way_to_what_the_program_prints():
+    """And does not come back while the program has not ended a line."""
+    lines = plain(on_terminal(PRINTING)).splitlines()
+    shown = [line.rpartition("\x1b[2K")[2] for line in lines]
+    assert [line for line in shown if line.startswith("the program's")] == [
+        "the program's 0", "the program's 1", "the program's 2", "the program's 3the program's 4", "the program's 5"]
+    assert shown[-1] == "after" and shown[-2].startswith("step 5   ")
 
 
 def test_slim_shows_it_too():

@@ -11,7 +11,7 @@ import pytest
 def jitgraph(tmp_path):
     """jitgraph("run", "x.py"): run the command in an empty folder; gives returncode, stdout, stderr."""
 
-    def _jitgraph(*arguments, **environment):
+    def _jitgraph(*arguments, input=None, **environment):
         return subprocess.run(
             [sys.executable, "-m", "jitgraph", *map(str, arguments)],
             cwd=tmp_path,
@@ -19,7 +19,7 @@ def jitgraph(tmp_path):
             capture_output=True,
             text=True,
             timeout=120,
-            stdin=subprocess.DEVNULL,
+            **({"stdin": subprocess.DEVNULL} if input is None else {"input": input}),
         )
 
     return _jitgraph

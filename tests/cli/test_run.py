@@ -157,6 +157,69 @@ def test_times_are_said_where_a_program_ends_by_an_error(jitgraph, script):
     assert done.returncode == 1 and "ValueError: no" in done.stderr and "Session.run around them, in 1 run" in done.stderr
 
 
+@pytest.mark.parametrize(
+    "end, code",
+    [("s.run(tf.check_numerics(tf.log(x), 'bad'), {x: [-1.0]})", 1), ("s.run(tf.py_func(ctrl_c, [], tf.float32))", 130)],
+)
+def test_times_count_the_run_that_a_program_ends_in(jitgraph, script, end, code):
+    """An error, or Ctrl-C, in the first run: it took its time too."""
+    path = script(
+        "import os, signal, tensorflow as tf\nx = tf.placeholder(tf.float32, [None])\n"
+        f"def ctrl_c():\n    os.kill(os.getpid(), signal.SIGINT)\nwith tf.Session() as s:\n    {end}\n"
+    )
+    done = jitgraph("run", "--times", path)
+    assert done.returncode == code and "Session.run around them, in 1 run " in done.stderr
+    assert "-0" not in done.stderr and "bug of jitgraph" not in done.stderr
+
+
+def test_times_are_those_of_one_process(jitgraph, script):
+    path = script(
+        "import os, sys, tensorflow as tf\nif os.fork():\n    os.wait()\n    print('parent')\nelse:\n    sys.exit(3)\n"
+    )
+    done = jitgraph("run", "--times", path)
+    assert (done.returncode, done.stdout) == (0, "parent\n")
+    assert done.stderr.count("of the program went") == 1
+
+
+def test_threads_that_outlive_the_program_go_on_without_a_record(jitgraph, script):
+    path = script(
+        "import threading, time, tensorflow as tf\nx = tf.ones([2]) + 1.0\ns = tf.Session()\n"
+        "def late():\n    for _ in range(8):\n        s.run(x)\n        time.sleep(0.1)\n    print('late', s.run(x), __name__)\n"
+        "threading.Thread(target=late).start()\n"
+    )
+    done = jitgraph("run", "--times", path)
+    assert (done.returncode, done.stdout) == (0, "late [2. 2.] __main__\n"), done.stderr
+
+
+SPAWNING = """
+import multiprocessing, sys
+import tensorflow as tf
+from tensorflow.contrib import slim
+
+def twice(i):
+    with tf.Graph().as_default(), tf.Session() as session:
+        return int(session.run(tf.constant(i) * 2))
+
+if __name__ == "__main__":
+    with multiprocessing.get_context(sys.argv[1]).Pool(1) as pool:
+        print(pool.map_async(twice, range(3)).get(40))
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_that_a_program_starts_import_tensorflow_too(jitgraph, script, method):
+    done = jitgraph("run", script(SPAWNING), method)
+    assert (done.returncode, done.stdout) == (0, "[0, 2, 4]\n"), done.stderr[-2000:]
+
+
+def test_a_program_comes_from_standard_input(jitgraph):
+    text = "import sys, tensorflow as tf\nprint(tf.__version__, sys.argv, __name__, '__file__' in globals())\n"
+    done = jitgraph("run", "-", "--epochs", "3", input=text)
+    assert (done.returncode, done.stdout) == (0, "1.15.5 ['-', '--epochs', '3'] __main__ False\n"), done.stderr
+    done = jitgraph("run", "-", input="import sys\n\nsys.exit(1 / 0)\n")
+    assert done.returncode == 1 and '  File "<stdin>", line 3, in <module>\n' in done.stderr
+
+
 def test_the_command_starts_quickly(jitgraph, script):
     """Parsing and help need neither NumPy's users nor Numba: what is slow is imported where it is needed."""
     path = script(

@@ -198,3 +198,50 @@ def test_what_layers_in_branches_collect(tf):
         np.testing.assert_allclose(found.run(y, {training: False, x: values}), moved, rtol=1e-5, atol=1e-6)
         with pytest.raises(tf.errors.InvalidArgumentError, match="Retval does not have value"):
             found.run(summaries, {training: False, x: values})
+
+
+@MODES
+def test_what_waits_for_a_branch_that_is_not_taken_is_dead(tf, jit):
+    """As in TensorFlow 1.15, which gives the same numbers here.  So updates of moving averages that were made in a branch hold back
+    a training step while another branch is taken."""
+    training, deep, x = tf.placeholder(tf.bool, []), tf.placeholder(tf.bool, []), tf.placeholder(tf.float32, [2])
+    mean, steps, made = tf.Variable([0.0, 0.0]), tf.Variable(0.0), {}
+
+    def inner():
+        made["nothing"] = tf.no_op()
+        return x * 2.0
+
+    def trained():
+        made["update"] = mean.assign_add(x)
+        made["unused"] = steps.assign_add(100.0)
+        return tf.cond(deep, inner, lambda: x) - mean
+
+    y = tf.cond(training, trained, lambda: x + mean)
+    with tf.control_dependencies([made["update"]]):         # a tensor of the branch
+        step = steps.assign_add(1.0)
+        value = tf.identity(x)
+        ends = tf.while_loop(lambda i: i < 3.0, lambda i: i + 1.0, [0.0])
+    with tf.control_dependencies([made["nothing"]]):        # an operation of a branch in a branch
+        last = tf.group(steps.assign_add(10.0))
+    with tf.control_dependencies([value]):
+        chained = tf.identity(x) * 3.0
+    merged, _ = tf.raw_ops.Merge(inputs=[value, x + 5.0])
+    slope, = tf.gradients(chained, x)
+
+    with session(tf, jit) as found:
+        feed = {training: False, deep: True, x: [1.0, 2.0]}
+        for _ in range(2):
+            assert found.run([step.op, last, y], feed)[2].tolist() == [1.0, 2.0]
+            for dead in (value, chained, step, ends):
+                with pytest.raises(tf.errors.InvalidArgumentError, match="Retval does not have value"):
+                    found.run(dead, feed)
+            assert found.run(merged, feed).tolist() == [6.0, 7.0]
+        assert found.run([steps, mean[0]]) == [0.0, 0.0]
+        feed[training] = True
+        assert found.run([step, value, chained, ends], feed)[1:3] == [pytest.approx([1.0, 2.0]), pytest.approx([3.0, 6.0])]
+        assert found.run([steps, mean[0]]) == [1.0, 1.0]    # not "unused": nothing asks for it
+        assert found.run(slope, feed).tolist() == [3.0, 3.0]
+        found.run(last, {**feed, deep: False})
+        assert found.run(steps) == 1.0
+        found.run(last, feed)
+        assert found.run(steps) == 11.0

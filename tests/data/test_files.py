@@ -1,4 +1,6 @@
 """Datasets of files: what is not the rule."""
+import contextlib
+
 import pytest
 
 
@@ -38,3 +40,28 @@ def test_shuffle_and_repeat_without_a_count_that_makes_sense(tf, count):
     following = tf.data.make_one_shot_iterator(dataset).get_next()
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="count must be greater than zero"):
         session.run(following)
+
+
+def test_the_node_that_matches_patterns_goes_pattern_by_pattern(tf, tmp_path, monkeypatch):
+    """As TensorFlow 1.15: sorted for each pattern, without folders; none at all is an error."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("b1", "a1", "c2", "d/a1"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+
+    def matched(patterns):
+        found = tf.raw_ops.MatchingFilesDataset(patterns=patterns)
+        iterator = tf.data.make_initializable_iterator(tf.data.experimental.from_variant(found, tf.TensorSpec([], tf.string)))
+        following, names = iterator.get_next(), []
+        with tf.Session() as session:
+            session.run(iterator.initializer)
+            with contextlib.suppress(tf.errors.OutOfRangeError):
+                while True:
+                    names.append(session.run(following))
+        return names
+
+    assert matched("*") == [b"./a1", b"./b1", b"./c2"]
+    assert matched(["c*", "a*"]) == [b"./c2", b"./a1"]
+    assert matched(["nope", "*/a1"]) == [b"./d/a1"]
+    with pytest.raises(tf.errors.NotFoundError, match="Don't find any matched files"):
+        matched(["nope*"])

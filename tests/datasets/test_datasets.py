@@ -4,9 +4,11 @@ import hashlib
 import http.server
 import importlib.util
 import json
+import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import numpy as np
 import pytest
 
 from jitgraph.datasets import base, catalogue, download, mnist
+from jitgraph.graph import errors
 
 _HERE = Path(__file__).parent
 _spec = importlib.util.spec_from_file_location("dataset_programs", _HERE / "programs.py")
@@ -60,6 +63,11 @@ def server(files):
             super().__init__(*args, directory=files)
 
         def do_GET(self):
+            if "slow" in self.path:
+                self.send_response(200)
+                self.send_header("Content-Length", "1000")
+                self.end_headers()
+                return time.sleep(5)            # the test needs less
             if "cut" not in self.path:
                 return super().do_GET()
             self.send_response(200)             # an answer that ends before it is whole
@@ -157,6 +165,28 @@ def test_tables_of_csv_files(tmp_path):
     assert found.data.tolist() == [[2, 3], [5, 6], [8, 9]] and found.target.tolist() == [1, 4, 7]
     base.shrink_csv(str(tmp_path / "b.csv"), 2)
     assert (tmp_path / "b_small.csv").read_text().split() == ["1,2,3", "7,8,9"]
+    for read in (base.load_csv_with_header, base.load_csv_without_header):
+        with pytest.raises(errors.NotFoundError, match="no.csv; No such file or directory"):
+            read(tmp_path / "no.csv", np.int32, np.float32)
+
+
+SLOW = """
+import sys
+from jitgraph.datasets import base
+base.maybe_download("slow", sys.argv[1], sys.argv[2])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_process_that_is_killed_meanwhile_leaves_no_file(tmp_path, server, number):
+    """Nothing stands under its name, so that the next one fetches it anew."""
+    folder = tmp_path / "data"
+    process = subprocess.Popen([sys.executable, "-c", SLOW, str(folder), server + "slow"], stderr=subprocess.DEVNULL)
+    while not (folder.exists() and [*folder.iterdir()]):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(number)
+    assert process.wait(30) == -number and not (folder / "slow").exists()
 
 
 PROGRAM = """

@@ -52,6 +52,12 @@ io.file_exists("u.txt") | io.read_file_to_string("b.txt") | io.write_string_to_f
 io.read_file_to_string("s", True)
 io.atomic_write_string_to_file("s", "34", overwrite=False) | io.atomic_write_string_to_file("s", "56") | text("s")
 sorted(os.listdir("."))
+sorted(g.Glob("[^a].txt")) | sorted(g.Glob("[!a].txt")) | g.Glob("[b^].txt") | g.Glob("full/") | g.Glob("*/") | g.Glob("b.txt/x")
+g.Glob("b.txt/*") | [path[-6:] for path in g.Glob("file://" + os.getcwd() + "/b.t*")]
+g.Glob("file://" + os.getcwd() + "/b.t*")[0][:8] | g.MkDir("b.txt") | g.MakeDirs("b.txt") | g.MkDir("b.txt/x")
+g.Copy("b.txt", "nodir/x") | io.write_string_to_file("nodir/x", "1")
+io.filecmp("b.txt", "b.txt") | io.filecmp("b.txt", "u.txt") | io.filecmp("b.txt", "nope") | io.filecmp("nope", "b.txt")
+io.file_crc32("b.txt") | io.file_crc32("b.txt", 2) | io.file_crc32("nope")
 """
 
 

@@ -1,6 +1,7 @@
 """py_func: arguments, results, errors, how long the function lives, how often it is called."""
 
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -128,3 +129,16 @@ def test_an_interrupt_reaches_the_caller(tf, run):
 
     with pytest.raises(KeyboardInterrupt):
         run(tf.py_func(function, [], tf.float32))
+
+
+def test_the_message_of_a_generator_that_fails_shows_the_lines_of_the_program_alone(tf):
+    def numbers():
+        yield 1
+        raise KeyError("no more")
+
+    following = tf.data.Dataset.from_generator(numbers, tf.int32).make_one_shot_iterator().get_next()
+    with tf.Session() as session, pytest.raises(tf.errors.UnknownError, match="KeyError: 'no more'") as caught:
+        assert session.run(following) == 1
+        session.run(following)
+    message = str(caught.value)
+    assert 'raise KeyError("no more")' in message and f"{os.sep}jitgraph{os.sep}" not in message

@@ -1,4 +1,6 @@
 """Profiles are in TensorFlow what they are here: the reports, the messages, the options."""
+import json
+import os
 from pathlib import Path
 
 import pytest
@@ -79,16 +81,87 @@ def test_what_is_logged_counts(tf):
     assert tf.profiler.profile(op_log=log, options=options).total_float_ops == 7
 
 
-def test_another_view_is_refused(tf):
-    with pytest.raises(tf.errors.InvalidArgumentError, match="cmd='scope' and cmd='op', not 'code'"):
-        tf.profiler.profile(cmd="code")
+def layer(tf, x, units, name):
+    with tf.variable_scope(name):
+        w = tf.get_variable("w", [x.shape[1].value, units], initializer=tf.zeros_initializer())
+        return tf.matmul(x, w)
+
+
+def model(tf):
+    with tf.name_scope("below"):
+        x = layer(tf, tf.ones([4, 3]), 5, "first")
+        return layer(tf, x, 2, "second")
+
+
+def described(node, line):
+    """(function, own arithmetic, all arithmetic, [the same of the lines that it calls]); `line`: that of its first line."""
+    file, number, function = node.name.split(":")
+    assert file == os.path.basename(__file__)
+    return function, int(number) - line, node.float_ops, node.total_float_ops, [described(one, line) for one in node.children]
+
+
+def test_arithmetic_by_lines_of_the_program(tf, capsys):
+    """As TensorFlow shows it but for its own lines, which it adds below those of the program."""
+    gradient, = tf.gradients(tf.reduce_sum(model(tf)), tf.trainable_variables()[1])
+    options = tf.profiler.ProfileOptionBuilder(tf.profiler.ProfileOptionBuilder.float_operation())
+    names = {"start_name_regexes": [".*:model"]}
+    root = tf.profiler.profile(cmd="code", options=options.with_node_names(**names).build())
+    line = layer.__code__.co_firstlineno
+    assert [described(one, line) for one in root.children] == [
+        ("model", 8, 0, 120, [("layer", 3, 120, 120, [])]), ("model", 9, 0, 80, [("layer", 3, 80, 80, [])])]
+    assert [[op.name for op in one.children[0].graph_nodes] for one in root.children] == [
+        [f"below/{name}/MatMul"] for name in ("first", "second")]
+    written = capsys.readouterr()
+    assert f"\n  test_beside_tensorflow.py:{line + 8}:model (0/120 flops)\n    test_beside" in written.out
+    assert "code view ignores account_displayed_op_only" in written.err
+    names = {"start_name_regexes": [r".*:layer \(gradient\)"]}
+    root = tf.profiler.profile(cmd="code", options=options.with_node_names(**names).with_empty_output().build())
+    assert [one.float_ops for one in root.children] == [160]        # of both operands of the second product
+    root = tf.profiler.profile(cmd="code", options=tf.profiler.ProfileOptionBuilder(
+        tf.profiler.ProfileOptionBuilder.trainable_variables_parameter()).with_max_depth(40).with_node_names(
+        start_name_regexes=[".*"], show_name_regexes=[".*:layer"]).with_empty_output().build())
+    assert [(one.parameters, one.total_parameters) for one in root.children] == [(15, 15), (10, 10)]
+    assert root.total_parameters == 25 and gradient is not None
+
+
+def test_a_deep_graph_is_reported(tf, capfd):
+    """Deeper than Python's stack and than messages in messages."""
+    x = tf.ones([2, 2])
+    for _ in range(2000):
+        x = tf.matmul(x, x)
+    node = tf.profiler.profile(cmd="graph", options=tf.profiler.ProfileOptionBuilder.float_operation())
+    written = capfd.readouterr()
+    assert not node.name and "(16/32.00k flops)" in written.out and "2000 operations deep" in written.err
+
+
+def test_times_of_a_run_as_a_timeline(tf, tmp_path, capfd):
+    x = tf.matmul(tf.ones([9, 9]) + 0.0, tf.ones([9, 9]), name="y")
+    metadata = tf.RunMetadata()
+    with tf.Session() as session:
+        session.run(x, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+    builder = tf.profiler.ProfileOptionBuilder().select(["micros", "op_types"]).with_timeline_output(str(tmp_path / "times"))
+    for cmd in ("scope", "graph", "code", "op"):
+        tf.profiler.profile(run_meta=metadata, cmd=cmd, options=builder.with_step(0).build())
+        assert "y" in {event.get("args", {}).get("name") for event in json.loads((tmp_path / "times_0").read_text())["traceEvents"]}
+        (tmp_path / "times_0").unlink()
+    tf.profiler.profile(run_meta=metadata, cmd="graph", options=builder.with_step(-1).build())
+    assert "Must specify -step option" in capfd.readouterr().err
+    profiler = tf.profiler.Profiler()
+    profiler.add_step(5, metadata)
+    options = builder.with_empty_output().build()
+    assert profiler.profile_graph(options).total_exec_micros > 0 and profiler.profile_python(options).total_exec_micros > 0
+    by_device = builder.with_accounted_types([".*device:cpu:0"]).build()
+    node = tf.profiler.profile(run_meta=metadata, options=by_device)
+    assert {one.name for one in node.children} >= {"y"} and node.total_cpu_exec_micros == node.total_exec_micros > 0
+    assert [one.run_count for one in node.children if one.name == "y"] == [1]
 
 
 def test_what_a_profiler_does_not_have_says_what_to_do(tf):
     profiler = tf.profiler.Profiler()
-    for refused in (profiler.profile_graph, profiler.profile_python):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="shows cmd="):
-            refused({})
+    builder = tf.profiler.ProfileOptionBuilder().with_pprof_output("there")
+    for view in (profiler.profile_graph, profiler.profile_python, profiler.profile_name_scope, profiler.profile_operations):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="pprof"):
+            view(builder.build())
     with pytest.raises(tf.errors.InvalidArgumentError, match="keep the RunMetadata"):
         profiler.serialize_to_string()
 

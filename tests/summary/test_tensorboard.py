@@ -12,6 +12,8 @@ import pytest
 
 pytest.importorskip("tensorboard")
 
+from tensorboard.plugins.pr_curve import plugin_data_pb2 as pr_plugin_data_pb2
+
 STARTED = "at http://"
 
 
@@ -28,6 +30,11 @@ def folder(tmp_path_factory):
         tf.summary.image("pic", tf.reshape(x, [1, 2, 2, 1]), max_outputs=1)
         tf.summary.audio("snd", tf.reshape(x, [1, 4]) / 100, 8000.0, max_outputs=1)
         tf.summary.text("note", tf.constant("*hello*"))
+        # rows of counts and rates over three thresholds, as the plugin's own op makes them
+        content = pr_plugin_data_pb2.PrCurvePluginData(version=0, num_thresholds=3).SerializeToString()
+        plugin = tf.SummaryMetadata.PluginData(plugin_name="pr_curves", content=content)
+        tf.summary.tensor_summary("precision", tf.reshape(tf.range(18.0), [6, 3]), summary_metadata=tf.SummaryMetadata(
+            display_name="pr", plugin_data=plugin))
         merged = tf.summary.merge_all()
         with tf.Session() as session, tf.summary.FileWriter(str(path), graph) as writer:
             for step in range(3):
@@ -36,6 +43,12 @@ def folder(tmp_path_factory):
                 data = session.run(merged, {x: np.arange(4) + step}, options, metadata)
                 writer.add_summary(data, step)
                 writer.add_run_metadata(metadata, f"step{step}", step)
+            projector = tf.contrib.tensorboard.plugins.projector
+            config = projector.ProjectorConfig()
+            config.embeddings.add(tensor_name="points", metadata_path="names.tsv", tensor_path="points.tsv")
+            projector.visualize_embeddings(writer, config)
+    (path / "names.tsv").write_text("one\ntwo\n")
+    (path / "points.tsv").write_text("1\t2\t3\n4\t5\t6\n")
     return path.parent
 
 
@@ -104,3 +117,18 @@ def test_the_graph(get):
 def test_run_metadata(get):
     found = get("plugin/graphs/run_metadata", run="train", tag="step1")
     assert b"step_stats" in found and b'node_name: "' in found
+
+
+def test_precision_and_recall_by_a_plugin_of_its_own(get):
+    assert get("plugin/pr_curves/tags")["train"]["precision"]["displayName"] == "pr"
+    found = get("plugin/pr_curves/pr_curves", run="train", tag="precision")["train"]
+    assert [entry["step"] for entry in found] == [0, 1, 2]
+    assert found[0]["precision"] == [12.0, 13.0, 14.0] and found[0]["recall"] == [15.0, 16.0, 17.0]
+
+
+def test_the_projector_reads_its_configuration(get):
+    assert get("plugin/projector/runs") == ["train"]
+    found, = get("plugin/projector/info", run="train")["embeddings"]
+    assert found["tensorName"] == "points"
+    assert get("plugin/projector/metadata", run="train", name="points") == b"one\ntwo\n"
+    assert np.frombuffer(get("plugin/projector/tensor", run="train", name="points"), np.float32).tolist() == [1, 2, 3, 4, 5, 6]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from jitgraph.control.frame_ops import absent
 from jitgraph.control.frames.blocks import Block, sinks
 from jitgraph.control.frames.scope import Original, Present, Scope, no_value
-from jitgraph.control.frames.structure import FRAME_OPS, MERGES, sources_of, stands_for
+from jitgraph.control.frames.structure import EXITS, FRAME_OPS, MERGES, sources_of, stands_for
 from jitgraph.graph.function_graph import FunctionGraph, note_change
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
@@ -101,6 +101,8 @@ def raise_for_gradient(ys: Sequence[Tensor]) -> None:
             stack.extend([*(t.op for t in sources_of(op)), *op.control_inputs])
     if not any(op.type in FRAME_OPS and stands_for(op) is None for op in ops):
         return
+    if not any(op.type in MERGES or op.type in EXITS for op in ops):
+        return          # what is dead in part of the runs: gradients flow through it as through anything else
     graph = next(iter(ops)).graph
     original = Original(sorted(ops, key=lambda op: op._id), (), ys, True)
     root = original.frames.root

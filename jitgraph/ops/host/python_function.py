@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph import tracebacks
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import errors
 from jitgraph.graph.default_graph import get_default_graph
@@ -124,10 +125,10 @@ _CODES: list[tuple[tuple[type[BaseException], ...], type[errors.OpError]]] = [
 
 
 def _as_op_error(error: Exception) -> errors.OpError:
-    """TensorFlow's class for what the function raised; the message is the function's traceback."""
+    """TensorFlow's class for what the function raised; the message is the function's traceback, in which our frames lack."""
     kind: Any = next((to for of, to in _CODES if isinstance(error, of)), errors.UnknownError)
-    trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
-    text = "".join(traceback.format_exception(type(error), error, trace))
+    with tracebacks.short(error, inside=True):
+        text = "".join(traceback.format_exception(error))
     return kind(None, None, f"{type(error).__name__}: {error}\n{text}")
 
 

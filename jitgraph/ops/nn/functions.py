@@ -42,7 +42,7 @@ def sigmoid_cross_entropy_with_logits(_sentinel: Any = None, labels: Any = None,
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
-        _same_shapes(labels, logits, "logits and labels")
+        _same_shapes(logits, labels, "logits and labels")
         # max(x, 0) - x * z + log(1 + exp(-abs(x))), in a form whose gradient at 0 is right
         zeros = zeros_like(logits, dtype=logits.dtype)
         positive = logits >= zeros
@@ -58,7 +58,7 @@ def weighted_cross_entropy_with_logits(labels: Any = None, logits: Any = None, p
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
-        _same_shapes(labels, logits, "logits and labels")
+        _same_shapes(logits, labels, "logits and labels")
         weight = 1 + (pos_weight - 1) * labels
         linear = (1 - labels) * logits
         tail = raw.Log1p(raw.Exp(-abs(logits))) + raw.Relu(-logits)
