@@ -60,6 +60,14 @@ def test_a_file_comes_out_as_it_went_in(tf, name):
     assert exported.library == original.library
 
 
+def test_scalars_of_old_files_are_placeholders_of_any_shape(tf):
+    placeholder = ('node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "shape" '
+                   'value { shape { } } } }')
+    for version, rank in ((21, None), (22, 0)):
+        p, = tf.import_graph_def(graph_def(placeholder + f"versions {{ producer: {version} }}"), return_elements=["p:0"])
+        assert p.shape.ndims == rank
+
+
 def test_text_and_binary_are_the_same(tf):
     text = (GRAPHS / "04_variables_ref" / "graph.pbtxt").read_text()
     parsed = text_format.Parse(text, tf.GraphDef())

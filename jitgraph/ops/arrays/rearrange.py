@@ -56,7 +56,7 @@ def _roll_samples(rng: Any, dtype: Any) -> list:
 def _rolled(c: Any) -> Any:
     shift, axis = (shape_rules.with_rank_at_most(c.shapes[k], 1, what) for k, what in ((1, "shift"), (2, "axis")))
     shape_rules.merge(shift, axis)
-    return c.shapes[0]
+    return shape_rules.with_rank_at_least(c.shapes[0], 1, "input")
 
 
 @op("Roll(input: T, shift: Tshift, axis: Taxis) -> output: T", Tshift=INDICES, Taxis=INDICES, shape=_rolled,
