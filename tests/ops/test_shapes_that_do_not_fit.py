@@ -48,6 +48,17 @@ def test_blocks_of_space(tf, run):
     (lambda tf: tf.random_uniform([9], minval=1, maxval=[3], dtype=tf.int32), "rank 0 but is rank 1 for maxval"),
     (lambda tf: tf.sparse_segment_sum(tf.zeros([9, 4]), [8, 3], [0, 1], num_segments=-2), "negative value for num_segments"),
     (lambda tf: tf.sparse_segment_mean(tf.zeros([9, 4]), [8, 3], [0, 1], num_segments=[2]), "rank 0 but is rank 1"),
+    (lambda tf: tf.histogram_fixed_width([1.0, 2.0], 1.0), "rank 1 but is rank 0 for value_range"),
+    (lambda tf: tf.histogram_fixed_width([1.0, 2.0], [1.0, 2.0, 3.0]), "must be equal, but are 3 and 2"),
+    (lambda tf: tf.histogram_fixed_width([1.0, 2.0], [1.0, 2.0], nbins=[1]), "rank 0 but is rank 1 for nbins"),
+    (lambda tf: tf.histogram_fixed_width([1.0, 2.0], [1.0, 2.0], nbins=-5), "Requires nbins > 0"),
+    (lambda tf: tf.image.adjust_contrast(np.zeros([1, 2, 2, 3], np.uint8), [2.0]), "rank 0 but is rank 1 for contrast_factor"),
+    (lambda tf: tf.nn.conv_transpose(tf.zeros([1, 4, 1]), tf.zeros([2, 1, 1]), None, 1), "must be a tensor or sized collection"),
+    (lambda tf: tf.sort([3, 4, 5], axis=-4), "axis -4 is out of bounds"),
+    (lambda tf: tf.argsort([3, 4, 5], axis=1), "axis 1 is out of bounds"),
+    (lambda tf: tf.repeat([1, 2, 3], [3, 0, 2], axis=-2), "axis=-2 out of bounds"),
+    (lambda tf: tf.repeat(tf.placeholder(tf.int32), 2, axis=-1), "rank of the input is known"),
+    (lambda tf: tf.switch_case(0, [(k, lambda: tf.constant(0)) for k in (0, 1, 0)]), "contiguous range of .* found {0, 0, 1}"),
     (lambda tf: tf.matrix_diag([1, 2, 3], k=1, num_rows=5, num_cols=6), "not consistent with"),
     (lambda tf: tf.matrix_diag([1, 2, 3], k=1, num_rows=2), "num_rows is too small"),
     (lambda tf: tf.matrix_diag_part(tf.zeros([3, 3]), k=(2, 3)), "upper_diag_index is out of bound"),
@@ -106,3 +117,29 @@ def test_the_spectral_norm(tf, run):
     stack = np.stack([value, 2 * value], axis=1)
     found = run(tf.norm(x, ord=2, axis=(-3, -1)), {x: stack})
     assert found == pytest.approx(np.linalg.norm(value, 2) * np.array([1, 2]))
+
+
+def test_scalars_are_repeated_as_vectors(tf, run):
+    x, n = tf.placeholder(tf.int32), tf.placeholder(tf.int32, [None])
+    assert run(tf.repeat(3, 4, axis=0)).tolist() == [3] * 4
+    for repeats in (4, [4]):
+        assert run(tf.repeat(x, repeats, axis=0), {x: 3}).tolist() == [3] * 4
+    assert run(tf.repeat(x, n, axis=0), {x: [1, 2], n: [2]}).tolist() == [1, 1, 2, 2]
+
+
+def test_boxes_of_int64(tf, run):
+    """Offsets and sizes may be of either kind of integers."""
+    image, box = np.arange(1, 10).reshape(3, 3, 1), tf.constant([1, 0, 4, 3], tf.int64)
+    padded = tf.image.pad_to_bounding_box(image, box[0], box[1], box[2], box[3])
+    assert run(padded)[..., 0].tolist() == [[0, 0, 0], [1, 2, 3], [4, 5, 6], [7, 8, 9]]
+    part = tf.constant([1, 0, 2, 3], tf.int64)
+    assert run(tf.image.crop_to_bounding_box(image, part[0], part[1], part[2], part[3]))[..., 0].tolist() == [[4, 5, 6], [7, 8, 9]]
+
+
+def test_places_in_histograms_are_int32(tf):
+    assert tf.histogram_fixed_width_bins([1.0, 2.0], [0.0, 5.0], dtype=tf.int64).dtype == tf.int32
+
+
+def test_the_op_called_any(tf, run):
+    """It is no name of Python's typing."""
+    assert run(tf.raw_ops.Any(input=[True, False], axis=0))
