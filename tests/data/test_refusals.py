@@ -42,3 +42,21 @@ def test_when_they_are_made(tf, build, error, match):
 def test_when_elements_are_asked_for(tf, build, match):
     with pytest.raises(tf.errors.InvalidArgumentError, match=match):
         first(tf, build(tf))
+
+
+def test_an_iterator_of_another_structure(tf):
+    iterator = tf.data.Iterator.from_structure((tf.int64, tf.float64))
+    nested = tf.data.Dataset.from_tensors(((tf.constant([1], tf.int64),), (tf.constant([1.0], tf.float64),)))
+    with pytest.raises(ValueError, match="same nested structure"):
+        iterator.make_initializer(nested)
+    with pytest.raises(TypeError, match="Expected output types"):
+        iterator.make_initializer(tf.data.Dataset.from_tensors((1.0, 1.0)))
+
+
+def test_elements_that_are_tensor_arrays(tf):
+    """They come out as they went in: of a fixed size."""
+    dataset = tf.data.Dataset.range(3).map(lambda x: tf.TensorArray(tf.int64, size=2, element_shape=[]).unstack([x, x + 1]))
+    array = tf.data.make_one_shot_iterator(dataset.skip(1)).get_next()
+    assert array.dynamic_size is False
+    with tf.Session() as session:
+        assert session.run(array.stack()).tolist() == [1, 2]
