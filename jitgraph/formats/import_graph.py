@@ -241,9 +241,12 @@ class _Importer:
                 attrs["shape"] = None
             types = node_def.input_types(node, opdef, attrs)
             inputs = self._inputs(node, types)
-            if opdef.functions:
+            if self._functions.opdef(node.type) is opdef:
+                opdef, attrs = self._functions.as_call(node, attrs, inputs, self._graph)
+            elif opdef.functions:
                 self._functions.attach(node, opdef, attrs, inputs, self._graph)
             op = self._add(node, opdef, attrs, annotations, inputs)
+            op._gradient_function = op._gradient_function or self._functions.gradient_of(op)
         except (ValueError, OpError):
             raise
         except Exception as error:      # a declaration that is not prepared for what stands in the file
@@ -299,7 +302,7 @@ class _Importer:
         name = self._unique(self._scope + node.name)
         output_dtypes = build.output_types(opdef, attrs)
         output_shapes = build.infer_shapes(opdef, name, inputs, attrs, len(output_dtypes))
-        if node.type in CALLS and isinstance(attrs["f"], FunctionGraph):
+        if opdef.type in CALLS and isinstance(attrs["f"], FunctionGraph):
             output_shapes = [tensor._shape for tensor in attrs["f"].outputs]
         output_shapes = _with_hints(name, output_shapes, _without_handles(hints, opdef, output_dtypes))
         controls = dict.fromkeys([*self._controls(node), *graph._control.inputs_for(inputs)])

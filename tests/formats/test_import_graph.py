@@ -293,6 +293,41 @@ def test_functions_come_out_as_they_went_in(tf):
         tf.import_graph_def(file)
 
 
+STATED_GRADIENT = """
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+node { name: "y" op: "twice" input: "x" }
+library {
+  function { signature { name: "twice" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "b" type: DT_FLOAT } }
+    node_def { name: "add" op: "AddV2" input: "a" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+    ret { key: "b" value: "add:z:0" } }
+  function { signature { name: "grad" input_arg { name: "a" type: DT_FLOAT } input_arg { name: "d" type: DT_FLOAT }
+                         output_arg { name: "b" type: DT_FLOAT } }
+    node_def { name: "mul" op: "Mul" input: "a" input: "d" attr { key: "T" value { type: DT_FLOAT } } }
+    ret { key: "b" value: "mul:z:0" } }
+  gradient { function_name: "twice" gradient_func: "grad" } }
+versions { producer: 134 }
+"""
+
+
+def test_nodes_named_by_a_function_run_and_have_its_gradient(tf, run):
+    x, y = tf.import_graph_def(graph_def(STATED_GRADIENT), return_elements=["x:0", "y:0"], name="")
+    assert run([y, tf.gradients(3 * y, x)], {x: 5.0}) == [10.0, [15.0]]
+    node = next(n for n in tf.get_default_graph().as_graph_def().node if n.name == "y")
+    assert node.op == "twice" and not node.attr
+
+
+def test_the_gradient_of_a_defun_is_written_with_it(tf, run):
+    from jitgraph.functions.defun import Defun
+
+    gradient = Defun(tf.float32, tf.float32)(lambda a, d: a * d)
+    x = tf.placeholder(tf.float32, [], name="x")
+    Defun(tf.float32, grad_func=gradient)(lambda a: a + a)(x, name="y")
+    file = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = tf.import_graph_def(file, return_elements=["x:0", "y:0"])
+        assert session.run(tf.gradients(y, x), {x: 5.0}) == [5.0]
+
+
 # -- anything --------------------------------------------------------------------------------------------------------
 
 def _mutated(source, rng):
