@@ -190,7 +190,7 @@ def _made_shape(c: Any) -> Any:
         rows = least_rows
     elif columns == -1:
         columns = least_columns
-    if isinstance(longest, int):
+    if isinstance(longest, int) and rows is not None and columns is not None:
         _check_made(rows, columns, least_rows, least_columns)
     return (*lead, rows, columns)
 

@@ -237,9 +237,9 @@ def _matrices_last(x: Tensor, axis: tuple) -> Any:
     """The order of the dimensions that has two axes last: a list, or a tensor where the rank is not known."""
     count = x.shape.ndims
     if count is None:
-        count = raw.Rank(x)
-        last = raw.FloorMod(np.array(axis, np.int32), count)
-        return raw.ConcatV2([raw.ListDiff(raw.Range(0, count, 1), last)[0], last], 0)
+        rank = raw.Rank(x)
+        last = raw.FloorMod(np.array(axis, np.int32), rank)
+        return raw.ConcatV2([raw.ListDiff(raw.Range(0, rank, 1), last)[0], last], 0)
     rows, columns = (a % count for a in axis)
     return [*(i for i in range(count) if i not in (rows, columns)), rows, columns]
 
