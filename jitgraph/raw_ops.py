@@ -1,13 +1,13 @@
 """``tf.raw_ops``: the function of every declared op under the op's own name, ``raw_ops.AddV2(x=a, y=b)``."""
 from __future__ import annotations
 
-from typing import Any
+import typing  # by its name: ``Any`` here is an op
 
 from jitgraph.graph.errors import NotFoundError
 from jitgraph.graph.registry import lookup
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> typing.Any:
     if name.startswith("_"):
         raise AttributeError(name)
     try:

@@ -186,7 +186,7 @@ class _Writer:
             raise NotScalar
         if op.type in BRANCHING:
             return self._branches(op, arguments)
-        if op.type in CALLS:
+        if op.opdef.type in CALLS:
             return self._function(bodies(op)[0], arguments)
         return self._loop(op, arguments)
 

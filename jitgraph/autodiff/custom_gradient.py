@@ -62,7 +62,7 @@ def _with_gradient(f: Callable, args: tuple, kwargs: dict) -> Any:
     graph = get_default_graph()
     before = len(graph._nodes_by_id)
     result, grad_fn = f(*arguments, **kwargs)
-    variables = _variables_used(graph._nodes_by_id[before:], f)
+    variables = variables_used(graph._nodes_by_id[before:], f)
     parameters = _parameters(grad_fn)
     takes_variables = "variables" in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())
     if variables and not takes_variables:
@@ -101,7 +101,7 @@ def _parameters(function: Callable) -> Any:
         return {}
 
 
-def _variables_used(ops: list[Operation], f: Callable) -> list:
+def variables_used(ops: list[Operation], f: Callable) -> list:
     """The resource variables that the nodes made by f read, and those it made; older variables raise TypeError."""
     from jitgraph.graph.collections import GraphKeys
 

@@ -206,9 +206,9 @@ def _indexed(branch_fns: Any) -> list:
         return list(branch_fns)
     if not all(isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], int) for pair in branch_fns):
         raise TypeError("Each entry in branch_fns must be a callable or a pair of an int and a callable")
-    pairs = sorted(branch_fns)
+    pairs = sorted(branch_fns, key=lambda pair: pair[0])
     if [key for key, _ in pairs] != list(range(len(pairs))):
-        raise ValueError(f"branch indices must form contiguous range of [0 to {len(pairs)}) but found "
+        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found "
                          f"{{{', '.join(str(key) for key, _ in pairs)}}}")
     for key, function in pairs:
         if not callable(function):

@@ -112,8 +112,8 @@ def shape_vector(shape: Any) -> ShapeVector:
     if isinstance(shape, Tensor):
         return ShapeVector(shape, constant_value_as_shape(shape).as_list())
     sizes = [getattr(d, "value", d) for d in (shape.dims or [] if isinstance(shape, TensorShape) else shape)]
-    sizes = [None if d is None or int(d) < 0 else int(d) for d in sizes]
-    return ShapeVector(convert_to_tensor(np.array([-1 if d is None else d for d in sizes], np.int64), dtypes.int64), sizes)
+    stated = [-1 if d is None else int(d) for d in sizes]      # below -1 they are for the run to refuse
+    return ShapeVector(convert_to_tensor(np.array(stated, np.int64), dtypes.int64), [None if d < 0 else d for d in stated])
 
 
 # -- padding -----------------------------------------------------------------------------------------------------------
@@ -163,6 +163,8 @@ def _padded_shape(shape: Any, of_component: TensorShape) -> Tensor:
 def _mixed_vector(shape: Any) -> tuple[Tensor, list]:
     """The vector of a shape some of whose sizes may be tensors."""
     parts = list(shape) if isinstance(shape, (list, tuple)) else None
+    if any(isinstance(part, (list, tuple)) for part in parts or ()):
+        raise ValueError(f"Padded shape {shape} must be a 1-D tensor of tf.int64 values.")
     if parts is None or not any(isinstance(part, Tensor) for part in parts):
         return shape_vector(TensorShape(shape) if parts is None else parts)
     sizes = [None if isinstance(d, Tensor) or getattr(d, "value", d) is None else int(d) for d in parts]

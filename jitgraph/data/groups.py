@@ -69,12 +69,15 @@ class Reducer:
 def group_by_reducer(key_func: Callable, reducer: Reducer) -> Callable[[Dataset], Dataset]:
     """What a Reducer makes of all elements of equal keys, in the order of the keys.
 
-    ``key_func(element)`` gives an int64 scalar.  Raises TypeError if states are of different types.
+    ``key_func(element)`` gives an int64 scalar.  Raises ValueError if it gives anything else, TypeError if states are of
+    different types.
     """
     name = "tf.data.experimental.group_by_reducer()"
 
     def apply(dataset: Dataset) -> Dataset:
-        key = _number(key_func, dataset.element_spec, name, "key_func")
+        key = MappedFunction(key_func, name, dataset.element_spec)
+        if structure.is_nested(key.spec) or not structure.are_compatible(key.spec, _KEY):
+            raise ValueError(f"`key_func` must return a single tf.int64 tensor. Got {key.spec}.")
         init = MappedFunction(reducer.init_func, name, _KEY)
         spec = init.spec
         while True:

@@ -61,16 +61,13 @@ class Iterator:
     def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
         """An operation that begins an iteration over `dataset`.
 
-        Raises TypeError if its elements have other types, classes or shapes than those of the iterator.
+        Raises TypeError if its elements have other types, classes or shapes than those of the iterator, ValueError if they are
+        nested in another way.
         """
         with name_scope(name, "make_initializer", []) as scope:
             for what, own, other in zip(("types", "shapes", "classes"), legacy(self._spec), legacy(dataset.element_spec)):
-                try:
-                    structure.assert_same(own, other)
-                    fits = all(_fits(a, b) for a, b in zip(structure.flatten(own), structure.flatten(other)))
-                except (TypeError, ValueError):
-                    fits = False
-                if not fits:
+                structure.assert_same(own, other)
+                if not all(_fits(a, b) for a, b in zip(structure.flatten(own), structure.flatten(other))):
                     raise TypeError(f"Expected output {what} {own!r} but got dataset with output {what} {other!r}.")
             with colocate_with(self._iterator_resource):
                 return raw.MakeIterator(dataset._apply_options()._variant_tensor, self._iterator_resource, name=scope)

@@ -358,6 +358,8 @@ class Padded(Unary):
                                 f"{k}: expected rank {len(wanted)} but got element with rank {array.ndim}")
         sizes = []
         for d, size in enumerate(wanted):
+            if size < -1:
+                raise errors.InvalidArgumentError(None, None, f"Dimension {size} must be >= -1: padded_shapes of component {k}")
             largest = max(array.shape[d] for array in arrays)
             if 0 <= size < largest:
                 raise errors.DataLossError(

@@ -76,15 +76,22 @@ def _names(filenames):
     return np.array(filenames, object)
 
 
+def _check_buffer(size):
+    if size < 0:
+        raise InvalidArgumentError(None, None, f"`buffer_size` must be >= 0 (0 == default), got {size}")
+
+
 @dataset_op("TextLineDataset(filenames: string, compression_type: string, buffer_size: int64)", stateful=True)
 def text_line_dataset(filenames, compression_type, buffer_size):
     """A dataset of the lines of files."""
+    _check_buffer(buffer_size)
     return file_host.Files(_names(filenames), functools.partial(file_host.lines, compression=_text(compression_type)))
 
 
 @dataset_op("TFRecordDataset(filenames: string, compression_type: string, buffer_size: int64)", stateful=True)
 def tf_record_dataset(filenames, compression_type, buffer_size):
     """A dataset of the records of TFRecord files, which are read as they are if `compression_type` is none that there is."""
+    _check_buffer(buffer_size)
     compression = as_text(compression_type)
     if compression not in file_host.COMPRESSIONS:
         logs.error("Unsupported compression_type:%s. No compression will be used.", compression)
@@ -97,6 +104,7 @@ def tf_record_dataset(filenames, compression_type, buffer_size):
 def fixed_length_record_dataset_v2(filenames, header_bytes, record_bytes, footer_bytes, buffer_size, compression_type):
     """A dataset of pieces of equal length of files."""
     sizes = (("header_bytes", header_bytes, 0), ("record_bytes", record_bytes, 1), ("footer_bytes", footer_bytes, 0))
+    _check_buffer(buffer_size)
     for name, value, least in sizes:
         if value < least:
             raise InvalidArgumentError(None, None, f"`{name}` must be >{'=' if not least else ''} 0")

@@ -33,8 +33,9 @@ class Rows(Source):
                 "Each element of `output_types_` must be one of: DT_STRING, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_UINT8, "
                 "DT_UINT16, DT_BOOL, DT_DOUBLE "))
         try:
-            connection = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True, check_same_thread=False)
+            connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
             connection.text_factory = bytes
+            connection.execute("BEGIN")     # what is no query leaves nothing behind
             rows = connection.execute(self.query)
             if len(rows.description or ()) != len(kinds):
                 raise errors.InvalidArgumentError(None, None, (

@@ -35,11 +35,18 @@ def set_stats_aggregator(stats_aggregator: StatsAggregator, prefix: str = "", co
     return apply
 
 
+def _tag(tag: Any) -> Any:
+    """A tag as a tensor.  Raises ValueError if it is no scalar."""
+    tag = convert_to_tensor(tag, dtypes.string)
+    tag.shape.assert_has_rank(0)
+    return tag
+
+
 def latency_stats(tag: str) -> Callable:
     """The elements; the microseconds that each takes go into the histogram `tag` of the aggregator."""
-    return lambda dataset: dataset._unary("LatencyStatsDataset", convert_to_tensor(tag, dtypes.string))
+    return lambda dataset: dataset._unary("LatencyStatsDataset", _tag(tag))
 
 
 def bytes_produced_stats(tag: str) -> Callable:
     """The elements; the bytes that each has go into the histogram `tag` of the aggregator."""
-    return lambda dataset: dataset._unary("BytesProducedStatsDataset", convert_to_tensor(tag, dtypes.string))
+    return lambda dataset: dataset._unary("BytesProducedStatsDataset", _tag(tag))

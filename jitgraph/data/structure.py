@@ -199,7 +199,7 @@ def _legacy_leaf(dtype: Any, shape: Any, cls: Any) -> Any:
     if cls is TensorArray:
         from jitgraph.tensor_arrays.specs import TensorArraySpec
 
-        return TensorArraySpec(shape[2:], dtype, shape[0].value and bool(shape[0].value), bool(shape[1].value))
+        return TensorArraySpec(shape[2:], dtype, bool(shape[0].value), bool(shape[1].value))
     return SparseTensorSpec(shape, dtype) if cls is SparseTensor else TensorSpec(shape, dtype)
 
 

@@ -19,6 +19,7 @@ from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.dtypes import as_dtype
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
 
 Transformation = Callable[[Dataset], Dataset]
@@ -36,8 +37,15 @@ def unbatch() -> Transformation:
 
 
 def unique() -> Transformation:
-    """The elements that were not there before; they have one component."""
-    return lambda dataset: dataset._unary("UniqueDataset")
+    """The elements that were not there before.  Raises TypeError unless they are of one component of int32, int64 or string."""
+
+    def apply(dataset: Dataset) -> Dataset:
+        if structure.is_nested(dataset.element_spec) or dataset.output_types not in (dtypes.int32, dtypes.int64, dtypes.string):
+            raise TypeError("`tf.data.experimental.unique()` only supports inputs with a single `tf.int32`, `tf.int64`, or "
+                            f"`tf.string` component, not {dataset.output_types}.")
+        return dataset._unary("UniqueDataset")
+
+    return apply
 
 
 def ignore_errors() -> Transformation:
@@ -86,9 +94,11 @@ def parallel_interleave(map_func: Callable, cycle_length: Any, block_length: Any
 def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
     """Elements of one component of different shapes, `batch_size` at a time, as sparse tensors [batch, *row_shape].
 
-    None in `row_shape` stands for the largest size.  Raises TypeError for elements of several components; a run raises
-    DataLossError for an element that is larger.
+    None in `row_shape` stands for the largest size.  Raises TypeError for elements of several components, ValueError for
+    negative sizes; a run raises DataLossError for an element that is larger.
     """
+    if not isinstance(row_shape, Tensor):
+        TensorShape(row_shape)
 
     def apply(dataset: Dataset) -> Dataset:
         if structure.is_nested(dataset.element_spec):

@@ -5,13 +5,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from jitgraph.control.functional_ops import is_stateful, make_stored_call
 from jitgraph.formats.node_def import Node
 from jitgraph.formats.op_declarations import declaration
 from jitgraph.graph import shapes
+from jitgraph.graph.calls import functions_of
 from jitgraph.graph.dtypes import as_dtype, bool_
 from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, is_state
+from jitgraph.graph.operation import Operation
 from jitgraph.graph.protos.function_def import Body
-from jitgraph.graph.protos.function_names import state_of
+from jitgraph.graph.protos.function_names import reference, state_of
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.tensor import Tensor
 from jitgraph.protobuf import messages
@@ -68,6 +71,36 @@ class FunctionLibrary:
         fit."""
         made: FunctionGraph = self._instance(messages.NameAttrList(name=name), inputs, {}, graph)
         return made
+
+    def as_call(self, node: Node, attrs: dict[str, Any], inputs: list[Tensor], graph: Any) -> tuple[Any, dict]:
+        """The (declaration, attributes) of the PartitionedCall that a node is whose type is the name of a function."""
+        called = messages.NameAttrList(name=node.type)
+        function = self._instance(called, inputs, attrs, graph)
+        kind = "StatefulPartitionedCall" if is_stateful(function) else "PartitionedCall"
+        made = lookup(kind)
+        stated = {"Tin": [tensor.dtype.base_dtype for tensor in inputs],
+                  "Tout": [tensor.dtype.base_dtype for tensor in function.outputs], "f": function}
+        return made, {**{name: attr.default for name, attr in made.attrs.items()}, **stated}
+
+    def gradient_of(self, op: Operation) -> Callable | None:
+        """What the file states as the gradient of the function that a node calls, as a gradient function; None if it is not stated.
+
+        It takes the arguments of the call and the gradients of its results, and gives the gradients of the arguments.
+        """
+        if op.opdef is not None and len(op.opdef.functions) > 1:
+            return None
+        names = [op.type, *(reference(function).name for function in functions_of(op)[:1])]
+        known = [self._graph._functions.get(name) for name in names]
+        name = next((stated for one in known if (stated := getattr(one, "gradient_name", ""))), None)
+        if name is None:
+            return None
+
+        def gradient(op: Operation, *grads: Any) -> list:
+            given = [*op.inputs, *grads]
+            function = self.instance(name, given, op.graph)
+            return list(make_stored_call(function, given, is_stateful(function), name).outputs)
+
+        return gradient
 
     # -- functions in attributes
 

@@ -30,6 +30,7 @@ from jitgraph.protobuf import messages
 from jitgraph.tensor_arrays.in_place_ops import lookup_in_place
 
 CONSUMER = 134          # the version of GraphDefs of TensorFlow 1.15, which this importer follows
+_SCALARS_ARE_UNKNOWN = 21       # up to this version, placeholders of any shape were written as scalars
 
 _BACK_EDGES = {"Merge": "NextIteration", "RefMerge": "RefNextIteration"}    # the only cycles there may be
 
@@ -62,7 +63,7 @@ def import_graph_def(graph_def: Any, input_map: Any = None, return_elements: Any
             producer_ops = {} if producer_op_list is None else {op.name: op for op in producer_op_list.op}
             find = lookup if flows_are_values(graph_def) else _of_files
             library = function_library(graph, graph_def.library, producer_ops, find)
-            importer = _Importer(graph, graph_def.node, tensors, scope, producer_ops, library, find)
+            importer = _Importer(graph, graph_def.node, tensors, scope, producer_ops, library, find, graph_def.versions.producer)
             importer.run()
             importer.check_input_map()
             return None if wanted is None else [importer.element(text) for text in wanted]
@@ -152,7 +153,7 @@ class _Importer:
     """One import: the nodes of the file, what has been made of them, and what is still to be connected."""
 
     def __init__(self, graph: Any, definitions: Any, input_map: dict[str, Tensor], scope: str,
-                 producer_ops: dict[str, Any], library: FunctionLibrary, find: Callable):
+                 producer_ops: dict[str, Any], library: FunctionLibrary, find: Callable, producer: int = CONSUMER):
         self._graph = graph
         self._find = find           # the declaration of an op type
         self._scope = scope
@@ -169,6 +170,7 @@ class _Importer:
         self._functions = library
         self._nodes = self._parsed(definitions)
         self._producer_ops = producer_ops
+        self._producer = producer   # the version of what wrote the file
         self._made: dict[str, Operation] = {}
         self._open: list[tuple[Operation, int, Endpoint]] = []      # back edges of loops, closed at the end
 
@@ -235,11 +237,16 @@ class _Importer:
                 raise NotFoundError(None, None, f"{error.message} (node '{node.name}' of the GraphDef)") from None
         try:
             attrs, annotations = node_def.attributes(node, opdef, self._producer_ops.get(node.type))
+            if node.type == "Placeholder" and self._producer <= _SCALARS_ARE_UNKNOWN and attrs["shape"] == ():
+                attrs["shape"] = None
             types = node_def.input_types(node, opdef, attrs)
             inputs = self._inputs(node, types)
-            if opdef.functions:
+            if self._functions.opdef(node.type) is opdef:
+                opdef, attrs = self._functions.as_call(node, attrs, inputs, self._graph)
+            elif opdef.functions:
                 self._functions.attach(node, opdef, attrs, inputs, self._graph)
             op = self._add(node, opdef, attrs, annotations, inputs)
+            op._gradient_function = op._gradient_function or self._functions.gradient_of(op)
         except (ValueError, OpError):
             raise
         except Exception as error:      # a declaration that is not prepared for what stands in the file
@@ -295,7 +302,7 @@ class _Importer:
         name = self._unique(self._scope + node.name)
         output_dtypes = build.output_types(opdef, attrs)
         output_shapes = build.infer_shapes(opdef, name, inputs, attrs, len(output_dtypes))
-        if node.type in CALLS and isinstance(attrs["f"], FunctionGraph):
+        if opdef.type in CALLS and isinstance(attrs["f"], FunctionGraph):
             output_shapes = [tensor._shape for tensor in attrs["f"].outputs]
         output_shapes = _with_hints(name, output_shapes, _without_handles(hints, opdef, output_dtypes))
         controls = dict.fromkeys([*self._controls(node), *graph._control.inputs_for(inputs)])

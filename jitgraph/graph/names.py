@@ -47,6 +47,8 @@ class NameTable:
     def unique(self, name: str, mark_as_used: bool = True) -> str:
         """`name` inside the current scope, with ``_1``, ``_2`` ... if it is taken (whatever its case)."""
         scope = self._current.scope
+        if isinstance(name, bytes):
+            name = name.decode()
         if scope:
             name = f"{scope}/{name}"
         in_use = self._in_use
@@ -81,6 +83,8 @@ class NameTable:
         if not name:
             current.scope = ""
             return ""
+        if isinstance(name, bytes):
+            name = name.decode()
         if not isinstance(name, str):
             raise TypeError(f"A name scope is a string, not {name!r}.")
         valid = _VALID_SCOPE_NAME(name) if current.scope else _VALID_FIRST_SCOPE_NAME(name)

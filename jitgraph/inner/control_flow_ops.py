@@ -1,12 +1,11 @@
 """Names of ``tensorflow.python.ops.control_flow_ops`` and its kin that ``tf`` does not have."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from jitgraph import raw_ops as raw
-from jitgraph.control.conditionals import cond
-from jitgraph.graph.constant_value import static_value
+from jitgraph.control.conditionals import smart_cond as smart_cond
+from jitgraph.control.conditionals import smart_constant_value as smart_constant_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.function_graph import FunctionGraph
@@ -27,29 +26,6 @@ def merge(inputs: Any, name: str | None = None) -> Any:
     if any(one is None for one in inputs):
         raise ValueError(f"At least one of the merge inputs is None: {inputs}")
     return raw.Merge([convert_to_tensor(one) for one in inputs], name=name)
-
-
-def smart_cond(pred: Any, true_fn: Callable, false_fn: Callable, name: str | None = None) -> Any:
-    """What one of two functions gives, called at once if `pred` is known, else by ``tf.cond``.  Raises TypeError for others."""
-    if not callable(true_fn):
-        raise TypeError("`true_fn` must be callable.")
-    if not callable(false_fn):
-        raise TypeError("`false_fn` must be callable.")
-    known = smart_constant_value(pred)
-    if known is None:
-        return cond(pred, true_fn=true_fn, false_fn=false_fn, name=name)
-    return true_fn() if known else false_fn()
-
-
-def smart_constant_value(pred: Any) -> bool | None:
-    """The value of a bool, 0, 1 or tensor, None if that is not known.  Raises TypeError for others."""
-    if pred in {0, 1} and not isinstance(pred, Tensor):
-        return bool(pred)
-    if isinstance(pred, bool):
-        return pred
-    if isinstance(pred, Tensor):
-        return static_value(pred)
-    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
 
 
 def IsInWhileLoop(op: Any) -> bool:

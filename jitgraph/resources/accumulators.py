@@ -5,6 +5,7 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.graph.composite import IndexedSlices
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype, int64
 from jitgraph.graph.operation import Operation
@@ -65,7 +66,12 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
             **_attrs(dtype, shape, shared_name, name, reduction_type)))
 
     def apply_grad(self, grad: Any, local_step: Any = 0, name: str | None = None) -> Operation:
-        """An operation that adds `grad`, unless `local_step` is before the accumulator's step."""
+        """An operation that adds `grad`, unless `local_step` is before the accumulator's step.
+
+        Raises ValueError if the shape of `grad` is not the accumulator's.
+        """
+        grad = convert_to_tensor(grad, self._dtype)
+        grad.shape.assert_is_compatible_with(self._shape)
         return self._op("ApplyGradient")(self._accumulator_ref, _step(local_step), grad, name=name)
 
     def take_grad(self, num_required: Any, name: str | None = None) -> Tensor:

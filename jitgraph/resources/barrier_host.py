@@ -69,6 +69,9 @@ class Barrier:
         if not 0 <= component < len(self.types):
             raise errors.InvalidArgumentError(None, None, f"The component ID is out of range {component} > num_components "
                                                           f"(= {len(self.types)})")
+        if len(keys) and not values.size:
+            raise errors.InvalidArgumentError(None, None, f"Tensors with no elements are not supported {self.name}: received shape "
+                                                          f"{shapes.brackets(values.shape)}")
         if self.shapes is not None and values.shape[1:] != tuple(self.shapes[component]):
             raise errors.InvalidArgumentError(None, None, f"Shape mismatch in tuple component {component}. Expected "
                                                           f"{shapes.brackets((len(keys), *self.shapes[component]))}, got "

@@ -22,7 +22,14 @@ def barrier(state, op):
                   lambda: barrier_host.Barrier(name, types, stated if len(stated) == len(types) else None))
 
 
-@op("BarrierInsertMany(handle: &string, keys: string, values: T; component_index: int)", shape=shape_rules.no_outputs,
+def _inserted(c: Any) -> list:
+    keys, values = shape_rules.with_rank(c.shapes[1], 1, "keys"), shape_rules.with_rank_at_least(c.shapes[2], 1, "values")
+    if values is not None:
+        shape_rules.merge(keys, tuple(values[:1]))
+    return []
+
+
+@op("BarrierInsertMany(handle: &string, keys: string, values: T; component_index: int)", shape=_inserted,
     stateful=True, host=True, context=("state",), tested_in=_TESTS)
 def barrier_insert_many(handle, keys, values, component_index, state):
     """Gives each key one of its components."""

@@ -21,7 +21,7 @@ class Barrier:
     """Collects the components of tuples by key; a tuple can be taken when it has all of them.
 
     `types`: the dtype of each component; `shapes`: the shape of each (needed to take tuples).  Raises TypeError for an
-    empty list of types, ValueError for shapes that are not fully known.
+    empty list of types, ValueError for shapes that are not fully known, or of no elements.
     """
 
     def __init__(self, types: Any, shapes: Any = None, shared_name: str | None = None, name: str = "barrier"):
@@ -29,6 +29,9 @@ class Barrier:
         self._shapes = [TensorShape(shape) for shape in ([None] * len(self._types) if shapes is None else _listed(shapes))]
         if shapes is not None and not all(shape.is_fully_defined() for shape in self._shapes):
             raise ValueError(f"All shapes must be fully defined: {self._shapes}")
+        for k, shape in enumerate(self._shapes):
+            if shapes is not None and shape.num_elements() == 0:
+                raise ValueError(f"Empty tensors are not supported, but received shape '{raw_shape(shape)}' at index {k}")
         stated = [] if shapes is None else [raw_shape(shape) for shape in self._shapes]
         self._barrier_ref = raw.Barrier(component_types=self._types, shapes=stated,
                                         container=get_default_graph()._container, shared_name=shared_name or "",

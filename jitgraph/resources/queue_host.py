@@ -100,16 +100,15 @@ class Queue:
 
     def check_same(self, other: Queue) -> None:
         """Raises InvalidArgumentError if a node of the same shared name describes another queue."""
-        def differs(what: str, own: Any, wanted: Any) -> None:
-            if own != wanted:
-                raise errors.InvalidArgumentError(None, None, f"Shared queue '{self.name}' has {what} {own} but "
-                                                              f"requested {what} {'were' if what.endswith('s') else 'was'} "
-                                                              f"{wanted}")
+        self._check_equal("kind", self.kind, other.kind)
+        self._check_equal("capacity", self.capacity, other.capacity)
+        self._check_equal("component types", [t.name for t in self.types], [t.name for t in other.types])
+        self._check_equal("component shapes", self.shapes, other.shapes)
 
-        differs("kind", self.kind, other.kind)
-        differs("capacity", self.capacity, other.capacity)
-        differs("component types", [t.name for t in self.types], [t.name for t in other.types])
-        differs("component shapes", self.shapes, other.shapes)
+    def _check_equal(self, what: str, own: Any, wanted: Any) -> None:
+        if own != wanted:
+            raise errors.InvalidArgumentError(None, None, f"Shared queue '{self.name}' has {what} {own} but requested {what} "
+                                                          f"{'were' if what.endswith('s') else 'was'} {wanted}")
 
     # -- requests
 
@@ -315,10 +314,15 @@ class ShuffleQueue(Queue):
         if 0 <= capacity <= minimum:
             raise errors.InvalidArgumentError(None, None, f"min_after_dequeue {minimum} must be < capacity {capacity}")
         super().__init__(name, types, shapes, capacity)
-        self.minimum = minimum
+        self.minimum, self._seeds = minimum, (seed, seed2)
         self._few = minimum + (self.capacity - minimum) // 2
         self._rows = []
         self._random = Reader(Bits.reserve(Stream(), seed, seed2, 0), ahead=512)
+
+    def check_same(self, other: Queue) -> None:
+        super().check_same(other)
+        self._check_equal("min_after_dequeue", self.minimum, other.minimum)  # type: ignore[attr-defined]
+        self._check_equal("random seeds", self._seeds, other._seeds)  # type: ignore[attr-defined]
 
     def _available(self) -> int:
         return len(self._rows) - (0 if self.closed else self.minimum)

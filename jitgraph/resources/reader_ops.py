@@ -123,15 +123,20 @@ def reader_serialize_state(reader_handle, state):
         return np.array(reader_handle[()].state(), object)
 
 
-@op("ReaderRestoreStateV2(reader_handle: resource, state: string)", shape=shape_rules.no_outputs, stateful=True,
-    host=True, tested_in=_TESTS)
+def _restored(c: Any) -> list:
+    shape_rules.with_rank(c.shapes[1], 0, "state")
+    return []
+
+
+@op("ReaderRestoreStateV2(reader_handle: resource, state: string)", shape=_restored, stateful=True, host=True,
+    tested_in=_TESTS)
 def reader_restore_state(reader_handle, state):
     """Puts a reader back to where it stood."""
     with reader_handle[()].lock:
         reader_handle[()].restore(bytes(state[()]))
 
 
-@op("ReaderRestoreState(reader_handle: &string, state: string)", shape=shape_rules.no_outputs, stateful=True, host=True,
+@op("ReaderRestoreState(reader_handle: &string, state: string)", shape=_restored, stateful=True, host=True,
     tested_in=_TESTS)
 def reader_restore_state_of_reference(reader_handle, state):
     """Puts a reader back to where it stood."""

@@ -77,8 +77,13 @@ def initialize_table(table_handle, keys, values):
     table_handle[()].initialize(keys.reshape(-1), values.reshape(-1))
 
 
+def _from_file(c: Any) -> list:
+    shape_rules.with_rank(c.shapes[1], 0, "filename")
+    return []
+
+
 @_both('InitializeTableFromTextFileV?(table_handle: H?, filename: string; key_index: int >= -2, value_index: int >= -2, '
-       'vocab_size: int >= -1 = -1, delimiter: string = "\\t")')
+       'vocab_size: int >= -1 = -1, delimiter: string = "\\t")', _from_file)
 def initialize_table_from_text_file(table_handle, filename, key_index, value_index, vocab_size, delimiter):
     """Fills a table with the lines of a text file."""
     table_handle[()].initialize_from_file(bytes(filename[()]), key_index, value_index, vocab_size, delimiter)

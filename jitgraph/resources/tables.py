@@ -138,8 +138,8 @@ class KeyValueTensorInitializer(TableInitializerBase):
     """Fills a table with `keys` and `values`, two vectors of one length."""
 
     def __init__(self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: str | None = None):
-        self._keys = convert_to_tensor(keys, key_dtype, name="keys")
-        self._values = convert_to_tensor(values, value_dtype, name="values")
+        self._keys = convert_to_tensor(keys, None if key_dtype is None else as_dtype(key_dtype), name="keys")
+        self._values = convert_to_tensor(values, None if value_dtype is None else as_dtype(value_dtype), name="values")
         self._name = name if name is not None else "key_value_init"
         super().__init__(self._keys.dtype.base_dtype, self._values.dtype.base_dtype)
 

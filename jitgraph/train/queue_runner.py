@@ -196,8 +196,8 @@ def start_queue_runners(sess: Any = None, coord: Any = None, daemon: bool = True
                         collection: str = GraphKeys.QUEUE_RUNNERS) -> list:
     """Starts the threads of all QueueRunners of the session's graph; returns the threads.
 
-    `sess` defaults to the default session; see ``QueueRunner.create_threads``.  Raises ValueError without a session,
-    TypeError for something else.
+    `sess` defaults to the default session; see ``QueueRunner.create_threads``.  A monitored session has started them itself.
+    Raises ValueError without a session, TypeError for something else.
     """
     if sess is None:
         sess = get_default_session()
@@ -206,6 +206,8 @@ def start_queue_runners(sess: Any = None, coord: Any = None, daemon: bool = True
                              "sess.as_default()` or pass an explicit session to tf.start_queue_runners(sess=sess)")
     if not all(hasattr(sess, part) for part in ("run", "graph")):
         raise TypeError(f"sess must be a `tf.Session` object. Given class: {type(sess)}")
+    if type(sess).__name__ in ("MonitoredSession", "SingularMonitoredSession"):
+        return []
     runners = sess.graph.get_collection(collection)
     if not runners:
         logs.warn("`tf.train.start_queue_runners()` was called when no queue runners were defined. You can safely "

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
@@ -16,7 +18,7 @@ from jitgraph.variables.variable_scopes import get_variable
 
 def global_step(sess: Any, global_step_tensor: Any) -> int:
     """The value of a global step in a session, as an int."""
-    return int(sess.run(global_step_tensor))
+    return int(np.asarray(sess.run(global_step_tensor)).item())
 
 
 def get_global_step(graph: Any = None) -> Any:

@@ -40,6 +40,12 @@ def test_columns_are_converted_as_sqlite_does(tf, database, query, types, wanted
     assert rows(tf, database, query, tuple(map(tf.as_dtype, types.split()))) == wanted
 
 
+def test_what_is_no_query_leaves_nothing_behind(tf, database):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="number of columns in query \\(0\\)"):
+        rows(tf, database, "insert into t (n) values (7)", (tf.int32,))
+    assert rows(tf, database, "select n from t where n = 7", (tf.int32,)) == []
+
+
 def test_elements_are_nested_as_the_types(tf, database):
     dataset = tf.data.experimental.SqlDataset("sqlite", database, "select name, n from t", {"a": tf.string, "b": tf.int32})
     assert dataset.element_spec == {"a": tf.TensorSpec([], tf.string), "b": tf.TensorSpec([], tf.int32)}

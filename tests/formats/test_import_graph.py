@@ -60,6 +60,14 @@ def test_a_file_comes_out_as_it_went_in(tf, name):
     assert exported.library == original.library
 
 
+def test_scalars_of_old_files_are_placeholders_of_any_shape(tf):
+    placeholder = ('node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "shape" '
+                   'value { shape { } } } }')
+    for version, rank in ((21, None), (22, 0)):
+        p, = tf.import_graph_def(graph_def(placeholder + f"versions {{ producer: {version} }}"), return_elements=["p:0"])
+        assert p.shape.ndims == rank
+
+
 def test_text_and_binary_are_the_same(tf):
     text = (GRAPHS / "04_variables_ref" / "graph.pbtxt").read_text()
     parsed = text_format.Parse(text, tf.GraphDef())
@@ -283,6 +291,41 @@ def test_functions_come_out_as_they_went_in(tf):
     file.library.function[0].ret["b"] = "add:z:1"
     with pytest.raises(ValueError, match="Cannot add function 'twice'"):
         tf.import_graph_def(file)
+
+
+STATED_GRADIENT = """
+node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
+node { name: "y" op: "twice" input: "x" }
+library {
+  function { signature { name: "twice" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "b" type: DT_FLOAT } }
+    node_def { name: "add" op: "AddV2" input: "a" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+    ret { key: "b" value: "add:z:0" } }
+  function { signature { name: "grad" input_arg { name: "a" type: DT_FLOAT } input_arg { name: "d" type: DT_FLOAT }
+                         output_arg { name: "b" type: DT_FLOAT } }
+    node_def { name: "mul" op: "Mul" input: "a" input: "d" attr { key: "T" value { type: DT_FLOAT } } }
+    ret { key: "b" value: "mul:z:0" } }
+  gradient { function_name: "twice" gradient_func: "grad" } }
+versions { producer: 134 }
+"""
+
+
+def test_nodes_named_by_a_function_run_and_have_its_gradient(tf, run):
+    x, y = tf.import_graph_def(graph_def(STATED_GRADIENT), return_elements=["x:0", "y:0"], name="")
+    assert run([y, tf.gradients(3 * y, x)], {x: 5.0}) == [10.0, [15.0]]
+    node = next(n for n in tf.get_default_graph().as_graph_def().node if n.name == "y")
+    assert node.op == "twice" and not node.attr
+
+
+def test_the_gradient_of_a_defun_is_written_with_it(tf, run):
+    from jitgraph.functions.defun import Defun
+
+    gradient = Defun(tf.float32, tf.float32)(lambda a, d: a * d)
+    x = tf.placeholder(tf.float32, [], name="x")
+    Defun(tf.float32, grad_func=gradient)(lambda a: a + a)(x, name="y")
+    file = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = tf.import_graph_def(file, return_elements=["x:0", "y:0"])
+        assert session.run(tf.gradients(y, x), {x: 5.0}) == [5.0]
 
 
 # -- anything --------------------------------------------------------------------------------------------------------

@@ -62,3 +62,9 @@ def test_a_product_with_a_sparse_matrix_stands_in_its_scope(tf):
     sparse, dense = tf.SparseTensor([[0, 1]], [1.0], [2, 3]), tf.ones([3, 2])
     assert tf.sparse_tensor_dense_matmul(sparse, dense).name == "SparseTensorDenseMatMul/SparseTensorDenseMatMul:0"
     assert tf.sparse.matmul(sparse, dense, name="product").name == "product/SparseTensorDenseMatMul:0"
+
+
+def test_names_may_be_bytes(tf):
+    with tf.name_scope(b"a"):
+        assert tf.constant(1, name=b"e").name == "a/e:0"
+    assert tf.get_variable(b"v", []).name == "v:0"

@@ -82,6 +82,30 @@ def test_shapes(tf, run):
     assert run(tf.debugging.assert_shapes([(y, (..., 5))]), {y: np.ones([1, 2, 5])}) is None
 
 
+def test_shapes_in_words_and_of_scalars(tf, run):
+    assert tf.debugging.assert_shapes([(tf.ones([1, 2, 3, 2]), "*NQ"), (tf.ones([2, 3, 3]), "*ND"), (tf.ones([3, 2]), "3.")])
+    with pytest.raises(ValueError, match="dimension -2 must have size 4"):
+        tf.debugging.assert_shapes([(tf.ones([3, 2]), "*4D")])
+    with pytest.raises(ValueError, match="index 1.  Symbol .* is only allowed as the first entry"):
+        tf.debugging.assert_shapes([(tf.ones([1, 2]), ("N", ...))])
+    with pytest.raises(ValueError, match="must be an iterable"):
+        tf.debugging.assert_shapes([(tf.ones([3]), 3)])
+    assert tf.debugging.assert_shapes([(tf.ones([1]), ()), (tf.constant(5), ()), (tf.constant(1), ("a",))])
+    with pytest.raises(ValueError, match="dimension 0 must have size 2.  Received size 1, shape \\(\\)"):
+        tf.debugging.assert_shapes([(tf.constant(1), (2,))])
+    y = tf.placeholder(tf.float32)
+    scalar = tf.debugging.assert_shapes([(y, ())])
+    assert run(scalar, {y: 5.0}) is None and run(scalar, {y: [5.0]}) is None
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must have size"):
+        run(scalar, {y: [5.0, 2.0]})
+
+
+def test_numerics_are_not_checked_across_branches(tf):
+    tf.cond(tf.placeholder(tf.bool, []), lambda: tf.constant([37.0]), lambda: tf.constant([42.0]))
+    with pytest.raises(ValueError, match="not compatible with TensorFlow control flow"):
+        tf.add_check_numerics_ops()
+
+
 def test_dtypes_and_iterables(tf):
     c, i = tf.constant(1.0), tf.constant(1)
     with pytest.raises(TypeError, match="must be of type <dtype: 'int32'>"):
@@ -89,6 +113,7 @@ def test_dtypes_and_iterables(tf):
     with pytest.raises(TypeError, match="integer type"):
         tf.assert_integer(c)
     assert tf.assert_same_float_dtype([c]) is tf.float32 and tf.assert_same_float_dtype() is tf.float32
+    assert tf.assert_same_float_dtype([None, c]) is tf.float32
     with pytest.raises(ValueError, match="must be of the same type"):
         tf.assert_same_float_dtype([c, tf.constant(1.0, tf.float64)])
     with pytest.raises(ValueError, match="floating point"):

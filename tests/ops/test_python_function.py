@@ -72,6 +72,8 @@ def test_results_of_every_kind(tf, run):
     assert run(tf.py_func(lambda x: x, [tf.constant([1j], tf.complex64)], tf.complex64)).tolist() == [1j]
     with pytest.raises(tf.errors.InternalError, match="Unsupported object type dict"):
         run(tf.py_func(dict, [], tf.float32))
+    with pytest.raises(tf.errors.InternalError, match="Unsupported numpy data type"):
+        run(tf.py_func(lambda: np.array([], [("field", np.float32)]), [], tf.float32))
 
 
 def test_the_graph_keeps_the_function_and_lets_it_go(tf):

@@ -1,5 +1,6 @@
 """Barriers and accumulators: what is joined, what is averaged, who waits."""
 
+import numpy as np
 import pytest
 
 from jitgraph.resources.barriers import Barrier
@@ -100,3 +101,15 @@ def test_the_shape_of_slices_may_be_unknown(tf, shape, dense):
         session.run(put)
         slices = session.run(taken)
     assert slices.values.tolist() == [[1, 1]] and slices.dense_shape.tolist() == dense
+
+
+def test_components_of_no_elements(tf):
+    with pytest.raises(ValueError, match="Empty tensors are not supported"):
+        Barrier((tf.float32, tf.float32), shapes=((1,), (0,)))
+    barrier = Barrier((tf.float32, tf.float32))
+    with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal"):
+        barrier.insert_many(0, [b"a", b"b"], [1.0])
+    with tf.Session() as session:
+        session.run(barrier.insert_many(0, [], []))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Tensors with no elements are not supported"):
+            session.run(barrier.insert_many(0, [b"a", b"b"], np.zeros([2, 0], np.float32)))

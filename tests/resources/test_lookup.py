@@ -196,3 +196,12 @@ def test_nothing_flows_back_through_a_table(tf):
     table = tf.contrib.lookup.MutableDenseHashTable(tf.int64, tf.float32, default, empty_key=-1, deleted_key=-2)
     found = table.lookup(tf.constant([5], tf.int64))
     assert tf.gradients(found * 3.0, [default]) == [None]
+
+
+def test_one_file_and_dtypes_that_are_dtypes(tf):
+    lookup = tf.contrib.lookup
+    with pytest.raises(ValueError, match="rank 0 but is rank 1 for filename"):
+        lookup.HashTable(lookup.TextFileInitializer(tf.constant(["a", "b"]), tf.string, lookup.TextFileIndex.WHOLE_LINE, tf.int64,
+                                                    lookup.TextFileIndex.LINE_NUMBER), -1)
+    with pytest.raises(TypeError, match="to a TensorFlow DType"):
+        lookup.KeyValueTensorInitializer(["a"], [1], [tf.string], tf.int64)

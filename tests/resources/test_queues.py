@@ -280,6 +280,17 @@ def test_sharing(tf):
         assert session.run(a.size()) == 0
 
 
+def test_shared_shuffling_is_alike(tf):
+    a, fewer, other = (tf.RandomShuffleQueue(5, minimum, tf.int32, shared_name="r", seed=seed)
+                       for minimum, seed in ((2, 1), (0, 1), (2, 7)))
+    with tf.Session() as session:
+        assert session.run(a.size()) == 0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has min_after_dequeue 2 but requested min_after_dequeue was 0"):
+            session.run(fewer.size())
+        with pytest.raises(tf.errors.InvalidArgumentError, match="has random seeds"):
+            session.run(other.size())
+
+
 def test_one_of_several_queues(tf):
     queues = [tf.FIFOQueue(5, tf.int32, shapes=[[]]) for _ in range(2)]
     index = tf.placeholder(tf.int32, [])

@@ -222,3 +222,17 @@ def test_a_session_around_the_session_is_called_with_names(tf):
     with tf.train.MonitoredSession(creator) as session:
         session.run(x, {x: 2.0}, run_metadata=tf.RunMetadata())
     assert creator.inner.calls[-1]["feed_dict"] == {x: 2.0} and "run_metadata" in creator.inner.calls[-1]
+
+
+def test_a_monitored_session_has_started_its_queue_runners(tf):
+    queue = tf.FIFOQueue(10, tf.float32)
+    tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(1.0)]))
+    with tf.train.MonitoredSession() as session:
+        assert tf.train.start_queue_runners(session) == []
+
+
+def test_a_global_step_may_be_a_vector_of_one(tf):
+    step = tf.Variable([5], dtype=tf.int64, trainable=False)
+    with tf.Session() as session:
+        session.run(step.initializer)
+        assert tf.train.global_step(session, step) == 5

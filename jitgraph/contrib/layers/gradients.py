@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
-from jitgraph.autodiff.custom_gradient import custom_gradient
+from jitgraph.autodiff.custom_gradient import custom_gradient, variables_used
 from jitgraph.autodiff.gradients import gradients
 from jitgraph.contrib.framework.arg_scopes import arg_scope, current_arg_scope
 from jitgraph.control.order_ops import tuple_ as tuple_of
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import control_dependencies
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.identity import identity
@@ -55,8 +56,14 @@ def recompute_grad(fn: Callable | None = None, use_data_dep: Any = _BY_TARGET, t
         def gradient(*grads: Any, variables: Any = None) -> Any:
             inputs = [identity(arg) for arg in args]
             given = [grad for grad in grads if grad is not None]
+            graph = get_default_graph()
+            before = len(graph._nodes_by_id)
             with control_dependencies(given), arg_scope(defaults), variable_scope(scope, reuse=True):
                 again = fn(*inputs, **({"is_recomputing": True} if tells else {}))
+            if set(variables_used(graph._nodes_by_id[before:], fn)) != set(variables or ()):
+                raise ValueError(f"The variables that {fn.__name__} used on recompute are different from those it used first: it "
+                                 f"was called twice in the same enclosing scope {scope.name!r}. Call it in a variable scope of "
+                                 "its own.")
             outputs = list(again) if isinstance(again, (list, tuple)) else [again]
             found = gradients(outputs, inputs + list(variables or ()), list(grads))
             found = list(tuple_of(found)) if tupleize_grads else found

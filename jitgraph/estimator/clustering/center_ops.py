@@ -66,8 +66,8 @@ def _from_points(rng: np.random.Generator, dtype: Any) -> list:
 def kmeans_plus_plus_initialization(points, num_to_sample, seed, num_retries_per_sample):
     """`num_to_sample` of the points [n, d], each chosen with a probability as its squared distance to those before.
 
-    Of 1 + `num_retries_per_sample` that are drawn the one is taken that leaves the smallest sum of distances (Arthur and
-    Vassilvitskii, k-means++, 2007).
+    Of 1 + `num_retries_per_sample` (negative: about 3 + log(num_to_sample)) that are drawn the one is taken that leaves the
+    smallest sum of distances (Arthur and Vassilvitskii, k-means++, 2007).
     """
     _matrix(points, "points")
     if num_to_sample <= 0:
@@ -75,7 +75,7 @@ def kmeans_plus_plus_initialization(points, num_to_sample, seed, num_retries_per
     if num_to_sample > len(points):
         raise invalid(f"Expected num_to_sample <= points.rows(). {num_to_sample} vs {len(points)}.")
     if num_retries_per_sample < 0:
-        raise invalid("Expected num_retries_per_sample >= 0.")
+        num_retries_per_sample = 2 + int(np.log(num_to_sample))
     random, halves = SimplePhilox(Bits(int(seed) & _SEED_BITS, 0, 0)), _half_norms(points)
     nearest = np.full(len(points), np.inf, np.float32)
     chosen: list[int] = []

@@ -20,7 +20,7 @@ _FIELDS: dict[str, tuple[str, bool]] = {
     "uint8": ("int_val", True), "int16": ("int_val", True), "int8": ("int_val", True), "uint16": ("int_val", False),
     "int64": ("int64_val", True), "bool": ("bool_val", False), "uint32": ("uint32_val", True),
     "uint64": ("uint64_val", True), "string": ("string_val", False), "complex64": ("scomplex_val", False),
-    "complex128": ("dcomplex_val", False), "float16": ("half_val", True), "bfloat16": ("half_val", True),
+    "complex128": ("dcomplex_val", False), "float16": ("half_val", False), "bfloat16": ("half_val", False),
     "qint8": ("int_val", True), "quint8": ("int_val", True), "qint16": ("int_val", True),
     "quint16": ("int_val", True), "qint32": ("int_val", True), "resource": ("resource_handle_val", False),
 }

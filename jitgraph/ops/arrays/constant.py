@@ -62,6 +62,8 @@ def _shape_conversion(value: Any, dtype: DType | None = None, name: str | None =
         dtype = dtypes.int64 if any(size > dtypes.int32.max for size in sizes) else dtypes.int32
     elif dtype not in (dtypes.int32, dtypes.int64):
         raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
+    if dtype == dtypes.int32 and any(size > dtypes.int32.max for size in sizes):
+        raise ValueError(f"Cannot convert a TensorShape to dtype int32; a dimension is too large ({max(sizes)})")
     return constant(sizes, dtype, name=name or "shape_as_tensor")
 
 

@@ -131,8 +131,18 @@ _HISTOGRAMS = {np.dtype(f"{kind}{size}"): HostCode("histogram", (f"{kind}{8 * si
                for kind in "if" for size in (4, 8)}
 
 
+def _histogram_shape(c: Any) -> Any:
+    shape_rules.merge(shape_rules.with_rank(c.shapes[1], 1, "value_range"), (2,))
+    nbins = shape_rules.scalar_constant(c, 2, "nbins")
+    if not shape_rules.known(nbins):
+        return (None,)
+    if not c.running and nbins <= 0:
+        raise ValueError(f"Requires nbins > 0: {nbins}")
+    return (nbins.item(),)
+
+
 @op("HistogramFixedWidth(values: T, value_range: T, nbins: int32; dtype: type = int32) -> out: dtype", T=_COUNTED,
-    dtype=INDEX, shape=lambda c: _sized(c, 2), host=True, dynamic=True,
+    dtype=INDEX, shape=_histogram_shape, host=True, dynamic=True,
     samples=lambda rng, dtype: [[np.array([-1, 0, 2, 3, 7], dtype), np.array([0, 5], dtype), np.int32(5)]])
 def _histogram_fixed_width(values, value_range, nbins, dtype):
     """How many `values` fall into each of `nbins` equal parts of `value_range`; the first and last part are open."""
@@ -159,7 +169,7 @@ def histogram_fixed_width(values: Any, value_range: Any, nbins: Any = 100, dtype
 
 def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32,
                                name: str | None = None) -> Tensor:
-    """For each of `values` the part of ``histogram_fixed_width`` that it falls into."""
+    """For each of `values` the part of ``histogram_fixed_width`` that it falls into, as int32 whatever `dtype` says."""
     with name_scope(name, "histogram_fixed_width_bins", [values, value_range, nbins]):
         values = convert_to_tensor(values, name="values")
         shape = raw.Shape(values)
@@ -169,7 +179,7 @@ def histogram_fixed_width_bins(values: Any, value_range: Any, nbins: Any = 100, 
         real = cast(nbins, values.dtype.base_dtype)
         scaled = (values - value_range[0]) / (value_range[1] - value_range[0])
         places = cast(raw.Floor(real * scaled), dtypes.int32)
-        return raw.Reshape(cast(maximum(minimum(places, nbins - 1), 0), as_dtype(dtype)), shape)
+        return raw.Reshape(maximum(minimum(places, nbins - 1), 0), shape)
 
 
 @op("Bucketize(input: T; boundaries: list(float)) -> output: int32", T=_COUNTED, shape=shape_rules.same_as_input, host=True,

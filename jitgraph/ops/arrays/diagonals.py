@@ -116,6 +116,16 @@ def _put(x: np.ndarray, packed: np.ndarray, k: Any, align: str) -> np.ndarray:
     return result
 
 
+def _check_made(rows: int, columns: int, least_rows: int, least_columns: int) -> None:
+    """Raises ValueError if matrices of this size do not have just the diagonals that are given."""
+    for what, size, least in (("num_rows", rows, least_rows), ("num_cols", columns, least_columns)):
+        if size < least:
+            raise ValueError(f"{what} is too small: {size}, the diagonals need {least}")
+    if rows != least_rows and columns != least_columns:
+        raise ValueError("num_rows and num_cols are not consistent with lower_diag_index, upper_diag_index, and the length of the "
+                         f"given diagonals: {rows} x {columns}, where {least_rows} rows or {least_columns} columns are needed")
+
+
 def _made(diagonal: np.ndarray, k: Any, num_rows: Any, num_cols: Any, padding: Any, align: str) -> np.ndarray:
     low, high = _bounds(k)
     _check_diagonals(diagonal, () if low == high else (high - low + 1,), "The number of diagonals provided in the input does not "
@@ -129,13 +139,20 @@ def _made(diagonal: np.ndarray, k: Any, num_rows: Any, num_cols: Any, padding: A
         rows = least_rows
     elif columns == -1:
         columns = least_columns
-    if rows < least_rows or columns < least_columns:
-        raise invalid(f"The number of rows or columns is too small for the diagonals: {rows}, {columns}")
+    _check_made(rows, columns, least_rows, least_columns)
     lead = diagonal.shape[:-1] if low == high else diagonal.shape[:-2]
     return _put(np.full((*lead, rows, columns), padding, diagonal.dtype), diagonal, k, align)
 
 
 # -- shape rules ---------------------------------------------------------------------------------------------------
+
+def _check_there(low: int, high: int, rows: Any, columns: Any) -> None:
+    """Raises ValueError if it is known that matrices of this size have no such diagonals."""
+    for name, diagonal in (("lower_diag_index", low), ("upper_diag_index", high)):
+        above, below = isinstance(columns, int) and diagonal >= columns, isinstance(rows, int) and -diagonal >= rows
+        if diagonal and (above or below):
+            raise ValueError(f"{name} is out of bound: {diagonal}, of matrices {rows} x {columns}")
+
 
 def _part_shape(c: Any) -> Any:
     value, k = c.shapes[0], c.constant(1)
@@ -144,6 +161,7 @@ def _part_shape(c: Any) -> Any:
         return None
     low, high = _bounds(k)
     rows, columns = value[-2:]
+    _check_there(low, high, rows, columns)
     lead = tuple(value[:-2]) if low == high else (*value[:-2], high - low + 1)
     if rows is None or columns is None:
         return (*lead, None)
@@ -172,6 +190,8 @@ def _made_shape(c: Any) -> Any:
         rows = least_rows
     elif columns == -1:
         columns = least_columns
+    if isinstance(longest, int) and rows is not None and columns is not None:
+        _check_made(rows, columns, least_rows, least_columns)
     return (*lead, rows, columns)
 
 

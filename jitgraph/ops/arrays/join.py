@@ -263,6 +263,27 @@ def _shapes_of(values: list) -> list:
     return known
 
 
+def _check_offset_shapes(axis: int, parts: list) -> None:
+    """Raises InvalidArgumentError unless `parts` are the shapes of tensors that can be concatenated along `axis`."""
+    rank = len(parts[0]) if parts[0].ndim else 0
+    for k, part in enumerate(parts):
+        if part.ndim != 1:
+            raise invalid(f"input {k} should be a vector, but got shape {list(part.shape)}")
+        if len(part) != rank:
+            raise invalid(f"input {k} should contain {rank} elements, but got {len(part)}")
+    if not -rank <= axis < rank:
+        raise invalid(f"Concat dim is out of range: {axis} vs. {rank}")
+    for k, part in enumerate(parts[1:], 1):
+        if any(isinstance(a, np.integer) and isinstance(b, np.integer) and a != b
+               for d, (a, b) in enumerate(zip(parts[0], part)) if d != axis % rank):
+            raise invalid(f"All dimensions except {axis % rank} must match. Input {k} has shape {_spaced(part)} and doesn't match "
+                          f"input 0 with shape {_spaced(parts[0])}.")
+
+
+def _spaced(sizes: np.ndarray) -> str:
+    return f"[{' '.join(map(str, sizes))}]"
+
+
 @op("ConcatOffset(concat_dim: int32, shape: N*int32; N: int >= 2) -> offset: N*int32",
     shape=lambda c: list(c.shapes[1:]), grad=NOT_DIFFERENTIABLE, symbolic=True, static=True,
     samples=lambda rng, dtype: [[np.int32(1), [ints(2, 3), ints(2, 5), ints(2, 1)]]],
@@ -270,6 +291,7 @@ def _shapes_of(values: list) -> list:
 def _concat_offset(concat_dim, shape):
     """Where each of several tensors of the given shapes begins in their concatenation."""
     axis, start, offsets = int(concat_dim), 0, []
+    _check_offset_shapes(axis, shape)
     for part in shape:
         offset = np.zeros_like(part)
         offset[axis] = start

@@ -216,7 +216,12 @@ def _sequences_shape(c: Any) -> Any:
     """The input's shape, whose batch dimension is as long as seq_lengths."""
     value, batch = c.shapes[0], c.attrs["batch_dim"]
     lengths = shape_rules.with_rank(c.shapes[1], 1, "seq_lengths")
-    if value is None or not -len(value) <= batch < len(value):
+    if value is None:
+        return value
+    for name in ("seq_dim", "batch_dim"):
+        if c.attrs[name] >= len(value):
+            raise ValueError(f"{name} must be < input rank: {c.attrs[name]} vs. {len(value)}")
+    if batch < -len(value):
         return value
     batch %= len(value)
     return (*value[:batch], shape_rules.merge_sizes(value[batch], lengths[0]), *value[batch + 1:])

@@ -198,8 +198,13 @@ def _lower_tensor_diag_part(b: Any, x: Any) -> Any:
     return b.reshape(lower_diag_part(b, b.reshape(x, (count, count))), half)
 
 
+def _tensor_diag_shape(c: Any) -> Any:
+    diagonal = shape_rules.with_rank_at_least(c.shapes[0], 1, "diagonal")
+    return None if diagonal is None else (*diagonal, *diagonal)
+
+
 @op("Diag(diagonal: T) -> output: T", T=_DIAGONAL, lower=_lower_diag,
-    shape=lambda c: None if c.shapes[0] is None else (*c.shapes[0], *c.shapes[0]), samples=_diagonal_samples)
+    shape=_tensor_diag_shape, samples=_diagonal_samples)
 def _diag(diagonal):
     """A tensor of twice the rank, with `diagonal` where both halves of the index agree and zeros elsewhere."""
     return np.diag(diagonal.ravel()).reshape(diagonal.shape * 2)
@@ -273,6 +278,8 @@ def _is(value: Any, number: int) -> bool:
 
 
 def _padding(value: Any, like: Any) -> Any:
+    if like.dtype.is_bool and isinstance(value, (int, float)):
+        value = bool(value)
     return convert_to_tensor(value, like.dtype.base_dtype, name="padding_value")
 
 

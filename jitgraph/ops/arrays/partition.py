@@ -67,6 +67,7 @@ def _stitch_shape(c: Any) -> Any:
             known = shape_rules.known(value)
             rows = max([rows, *(v + 1 for v in plain_sizes(value))]) if known else None
         if index is not None and data is not None:
+            shape_rules.merge(tuple(index), tuple(data[:len(index)]))
             rest = shape_rules.merge(rest, tuple(data[len(index):]))
     return None if rest is None else (rows, *rest)
 

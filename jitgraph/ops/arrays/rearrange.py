@@ -56,7 +56,7 @@ def _roll_samples(rng: Any, dtype: Any) -> list:
 def _rolled(c: Any) -> Any:
     shift, axis = (shape_rules.with_rank_at_most(c.shapes[k], 1, what) for k, what in ((1, "shift"), (2, "axis")))
     shape_rules.merge(shift, axis)
-    return c.shapes[0]
+    return shape_rules.with_rank_at_least(c.shapes[0], 1, "input")
 
 
 @op("Roll(input: T, shift: Tshift, axis: Taxis) -> output: T", Tshift=INDICES, Taxis=INDICES, shape=_rolled,
@@ -213,6 +213,8 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left", out_type
 
 def _to_last(values: Any, axis: int) -> tuple[Any, Any]:
     """`values` with `axis` at the end, and the permutation that did it (None if it was there)."""
+    if values._shape is not None and values._shape and not -len(values._shape) <= axis < len(values._shape):
+        raise ValueError(f"axis {axis} is out of bounds of a tensor of rank {len(values._shape)}")
     if axis == -1 or values._shape is not None and axis == len(values._shape) - 1:
         return values, None
     if values._shape is not None:
@@ -253,14 +255,28 @@ def argsort(values: Any, axis: int = -1, direction: str = "ASCENDING", stable: b
 
 # -- repeat --------------------------------------------------------------------------------------------------------
 
+def _with_axis(data: Any, axis: int) -> tuple[Any, int]:
+    """`data`, a scalar as a vector of one, and the number of `axis` from the front.  Raises ValueError if it is not there."""
+    if data._shape is None:
+        if axis < 0:
+            raise ValueError("axis may only be negative if the rank of the input is known")
+        sizes = shape(data)
+        is_scalar = cast(raw.Equal(raw.Size(sizes), 0), dtypes.int32)
+        return reshape(data, concat([raw.Fill(expand_dims(is_scalar, 0), 1), sizes], 0)), axis
+    data = reshape(data, [1]) if data._shape == () else data
+    count = len(data._shape)
+    if not -count <= axis < count:
+        raise ValueError(f"axis={axis} out of bounds: expected {-count}<=axis<{count}")
+    return data, axis % count
+
+
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Any:
     """Each element of `input` along `axis` (None: of the flattened tensor) repeated `repeats` (a number or vector) times."""
     with name_scope(name, "Repeat", [input, repeats]):
         data = convert_to_tensor(input, name="input")
         if axis is None:
             data, axis = reshape(data, [-1]), 0
-        if axis < 0:
-            axis += len(data._shape)
+        data, axis = _with_axis(data, axis)
         counts = convert_to_tensor(repeats, name="repeats", preferred_dtype=dtypes.int32)
         if not counts.dtype.is_integer:
             raise TypeError(f"repeats must be an integer tensor; dtype={counts.dtype!r}")
@@ -271,7 +287,7 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
             wide = expand_dims(data, axis + 1)
             wide = broadcast_to(wide, concat([full[:axis + 1], [counts], full[axis + 1:]], 0))
             return reshape(wide, concat([full[:axis], [full[axis] * counts], full[axis + 1:]], 0))
-        if counts._shape is None:               # one number, or one for each
+        if counts._shape in (None, (None,)):    # one number, or one for each
             counts = broadcast_to(counts, shape(data)[axis:axis + 1])
         ends = raw.Cumsum(counts, 0)
         total = raw.Sum(counts, [0])

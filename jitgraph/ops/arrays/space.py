@@ -14,6 +14,7 @@ from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import INDEX
 from jitgraph.graph.scopes import name_scope
+from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.join import stack
 from jitgraph.ops.arrays.shape import plain_sizes
@@ -35,12 +36,18 @@ def _to_batch_sizes(size: Any, blocks: list, paddings: list) -> tuple:
         d = size[axis]
         batch = None if batch is None else batch * block
         if d is not None:
+            _check_not_negative("paddings", lo, hi)
             d = d + lo + hi
             if d % block != 0:
                 raise ValueError(f"padded_shape[{axis - 1}]={d} is not divisible by block_shape[{axis - 1}]={block}")
             d = d // block
         spatial.append(d)
     return batch, *spatial, *size[1 + len(blocks):]
+
+
+def _check_not_negative(what: str, *sizes: Any) -> None:
+    if any(isinstance(size, int) and size < 0 for size in sizes):
+        raise ValueError(f"{what} cannot be negative, got {list(sizes)}")
 
 
 def _from_batch_sizes(size: Any, blocks: list, crops: list) -> tuple:
@@ -53,7 +60,12 @@ def _from_batch_sizes(size: Any, blocks: list, crops: list) -> tuple:
             if batch % block != 0:
                 raise ValueError(f"Input batch dimension ({batch}) is not divisible by product of block sizes")
             batch = batch // block
-        spatial.append(None if d is None else d * block - lo - hi)
+        _check_not_negative("crops", lo, hi)
+        cropped = None if d is None else d * block - lo - hi
+        if isinstance(cropped, int) and cropped < 0:
+            raise ValueError(f"cropped_shape[{axis - 1}]={cropped} must be non-negative: crops {lo} and {hi} take more than the "
+                             f"{d * block} there are")
+        spatial.append(cropped)
     return batch, *spatial, *size[1 + len(blocks):]
 
 
@@ -65,7 +77,10 @@ def _moved_shape(sizes: Any) -> Any:
         if value is None:
             return None
         if not shape_rules.known(blocks):
-            return (None,) * len(value)
+            behind = len(value) if count is None else 1 + count
+            if len(value) < behind:
+                raise ValueError(f"Shape must be at least rank {behind} but is rank {len(value)}")
+            return (*[None] * behind, *value[behind:])
         if len(value) <= blocks.size:
             raise ValueError(f"Shape must be at least rank {blocks.size + 1} but is rank {len(value)}")
         blocks = plain_sizes(blocks)
@@ -305,13 +320,20 @@ def depth_to_space(input: Any, block_size: int, name: str | None = None, data_fo
 def space_to_batch(input: Any, paddings: Any, block_size: int | None = None, name: str | None = None,
                    block_shape: Any = None) -> Any:
     """Blocks of space are dealt out to the batch; `paddings` [spatial dimensions, 2] go around first."""
-    return space_to_batch_nd(input, _blocks(block_shape, block_size), paddings, name=name)
+    return _of_square_blocks(space_to_batch_nd(input, _blocks(block_shape, block_size), paddings, name=name), block_size)
 
 
 def batch_to_space(input: Any, crops: Any, block_size: int | None = None, name: str | None = None,
                    block_shape: Any = None) -> Any:
     """The inverse of ``space_to_batch``; `crops` [spatial dimensions, 2] are cut off at the end."""
-    return batch_to_space_nd(input, _blocks(block_shape, block_size), crops, name=name)
+    return _of_square_blocks(batch_to_space_nd(input, _blocks(block_shape, block_size), crops, name=name), block_size)
+
+
+def _of_square_blocks(result: Tensor, block_size: Any) -> Tensor:
+    """A `block_size` is of images, which have four dimensions.  Raises ValueError if it is known that there are others."""
+    if block_size is not None:
+        result.set_shape(result.shape.with_rank(4))
+    return result
 
 
 def _blocks(block_shape: Any, block_size: Any) -> Any:

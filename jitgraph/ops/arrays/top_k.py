@@ -108,7 +108,14 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
 
 
 def _nth_shape(c: Any) -> Any:
-    return None if c.shapes[0] is None else tuple(c.shapes[0][:-1])
+    n, value = shape_rules.scalar_constant(c, 1, "n"), shape_rules.with_rank_at_least(c.shapes[0], 1, "input")
+    if shape_rules.known(n) and n < 0:
+        raise ValueError(f"n must be non-negative, got {n}")
+    if value is None:
+        return None
+    if shape_rules.known(n) and isinstance(value[-1], int) and value[-1] <= n:
+        raise ValueError(f"Input must have last dimension > n = {n} but is {value[-1]}")
+    return tuple(value[:-1])
 
 
 @op("NthElement(input: T, n: int32; reverse: bool = false) -> values: T", T=REALS, shape=_nth_shape, checks=True,

@@ -8,6 +8,7 @@ import numpy as np
 from jitgraph.control.order_ops import group, with_dependencies
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import dtypes, errors, shape_rules
+from jitgraph.graph.calls import bodies
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.default_graph import get_default_graph
@@ -79,12 +80,20 @@ def verify_tensor_all_finite(t: Any = None, msg: str | None = None, name: str | 
 def add_check_numerics_ops() -> Operation:
     """An operation that checks all floating-point tensors of the default graph, in the order in which they were made.
 
-    Running it raises InvalidArgumentError, naming the tensor ("op:index"), for the first that is not finite.
+    Running it raises InvalidArgumentError, naming the tensor ("op:index"), for the first that is not finite.  Raises
+    ValueError if there are conditionals or loops in the graph.
     """
     checked: list = []
     for node in get_default_graph().get_operations():
+        if any(_is_checked(output) for body in bodies(node) for inner in body.get_operations() for output in inner.outputs):
+            raise ValueError("`tf.add_check_numerics_ops()` is not compatible with TensorFlow control flow operations such as "
+                             f"`tf.cond()` or `tf.while_loop()`: {node.name}.  Check tensors by `tf.check_numerics` there.")
         for output in node.outputs:
-            if output.dtype.base_dtype in (dtypes.float16, dtypes.float32, dtypes.float64):
+            if _is_checked(output):
                 with control_dependencies(checked):
                     checked = [lookup("CheckNumerics").builder(output, message=f"{node.name}:{output.value_index}")]
     return group(*checked)
+
+
+def _is_checked(output: Tensor) -> bool:
+    return output.dtype.base_dtype in (dtypes.float16, dtypes.float32, dtypes.float64)

@@ -62,6 +62,8 @@ def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     found = None if dtype is None else as_dtype(dtype).base_dtype
     reference = ""
     for tensor in tensors or ():
+        if tensor is None:
+            continue
         own = tensor.dtype.base_dtype
         if found is None:
             found, reference = own, f" as {_name(tensor)}"
@@ -171,16 +173,18 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, m
     """An operation that fails unless all tensors have the shapes that are stated for them.
 
     `shapes`: a dictionary or a list of pairs from tensors to tuples, whose entries are sizes, None (any size), or
-    symbols such as "N" that mean the same size wherever they stand; an ellipsis (first or last) is any number of sizes.
-    Raises ValueError at once where static shapes say otherwise.
+    symbols such as "N" that mean the same size wherever they stand; an ellipsis as the first is any number of sizes.
+    A string has a symbol or a digit for each size, "." for any, "*" for the ellipsis.  A scalar is a vector of one element.
+    Raises ValueError at once where static shapes say otherwise, and for what states no shape.
 
         tf.debugging.assert_shapes([(x, ("N", "Q")), (weights, ("N",)), (scale, ())])
     """
     pairs = list(shapes.items()) if isinstance(shapes, dict) else list(shapes)
     with name_scope(name, "assert_shapes", [pairs, data]):
         text = message or ""
-        tensors = [(composite.convert_to_tensor_or_sparse_tensor(x), _stated(stated)) for x, stated in pairs]
-        checks = [_rank_check(x, stated, data, summarize, text) for x, stated in tensors]
+        converted = [(composite.convert_to_tensor_or_sparse_tensor(x), stated) for x, stated in pairs]
+        tensors = [(x, _stated(x, stated, text)) for x, stated in converted]
+        checks = [check for x, stated in tensors for check in _rank_check(x, stated, data, summarize, text)]
         sizes: dict[Any, tuple[Any, str]] = {}
         for x, stated in tensors:
             for position, size in stated.sizes():
@@ -207,32 +211,52 @@ def assert_shapes(shapes: Any, data: Any = None, summarize: int | None = None, m
 
 
 class _stated:
-    """The sizes stated for one tensor; an ellipsis leaves the first or last ones open."""
+    """The sizes stated for one tensor; an ellipsis or "*" as the first of them leaves any number of outer ones open."""
 
-    def __init__(self, stated: Any):
-        sizes = list(stated) if isinstance(stated, (list, tuple)) else [stated]
+    def __init__(self, x: Any, stated: Any, message: str):
+        if not (hasattr(stated, "__iter__") or hasattr(stated, "__getitem__")):
+            raise ValueError(f"{message}.  Tensor {_name(x)}.  Specified shape must be an iterable.  An iterable has the attribute "
+                             f"`__iter__` or `__getitem__`.  Received specified shape: {stated}")
+        sizes: list[Any] = list(stated)
         if isinstance(stated, str):
-            sizes = [int(part) if part.lstrip("-").isdigit() else part for part in stated]
-        self.front = bool(sizes) and sizes[-1] is Ellipsis
-        self.back = not self.front and bool(sizes) and sizes[0] is Ellipsis
-        rest = sizes[:-1] if self.front else sizes[1:] if self.back else sizes
-        if Ellipsis in rest:
-            raise ValueError(f"an ellipsis may only be the first or the last entry of a shape, not as in {stated!r}")
+            sizes = [int(part) if part.isdigit() else part for part in stated]
+        self.open = bool(sizes) and _is_open(sizes[0])
+        rest = sizes[1:] if self.open else sizes
+        for index, size in enumerate(rest, self.open):
+            if _is_open(size):
+                raise ValueError(f"{message}.  Tensor {_name(x)} specified shape index {index}.  Symbol `...` or `*` for a "
+                                 "variable number of unspecified dimensions is only allowed as the first entry")
         self.rest = [None if size in (None, ".", "?", -1) else size for size in rest]
 
     def sizes(self) -> list[tuple[int, Any]]:
-        """(position, size); positions count from the end after an ellipsis."""
-        start = -len(self.rest) if self.back else 0
+        """(position, size); positions count from the end after an ellipsis.  No sizes at all are one of 1."""
+        if not self.rest and not self.open:
+            return [(0, 1)]
+        start = -len(self.rest) if self.open else 0
         return [(start + k, size) for k, size in enumerate(self.rest)]
 
 
-def _rank_check(x: Any, stated: Any, data: Any, summarize: Any, message: str) -> Operation:
-    check = assert_rank_at_least if stated.front or stated.back else assert_rank
-    return check(x, len(stated.rest), data=data, summarize=summarize, message=message)
+def _is_open(size: Any) -> bool:
+    return size is Ellipsis or isinstance(size, str) and size == "*"
+
+
+def _rank_check(x: Any, stated: Any, data: Any, summarize: Any, message: str) -> list[Operation]:
+    """The check of the number of sizes.  A scalar is as good as a vector of one element."""
+    rank = len(stated.rest)
+    if stated.open:
+        return [] if rank < 2 else [assert_rank_at_least(x, rank, data=data, summarize=summarize, message=message)]
+    if rank < 2:
+        return [assert_rank_in(x, [0, 1], data=data, summarize=summarize, message=message)]
+    return [assert_rank(x, rank, data=data, summarize=summarize, message=message)]
 
 
 def _size(x: Any, position: int) -> tuple[Tensor, int | None]:
-    """The size of a dimension of `x` as a tensor, and as a number if it is known."""
+    """The size of a dimension of `x` as a tensor, and as a number if it is known; that of a scalar is 1."""
     shape = x.shape
-    known = shape.as_list()[position] if shape.ndims is not None and -shape.ndims <= position < shape.ndims else None
-    return shape_of(x)[position], known
+    if shape.ndims is None:
+        sizes = shape_of(x)
+        is_scalar = raw.Cast(raw.Equal(raw.Size(sizes), 0), DstT=dtypes.int32)
+        return raw.ConcatV2([sizes, raw.Fill(raw.ExpandDims(is_scalar, 0), 1)], 0)[position], None
+    known = shape.as_list() or [1]
+    in_range = -len(known) <= position < len(known)
+    return shape_of(x)[position] if shape.ndims else convert_to_tensor(1), known[position] if in_range else None

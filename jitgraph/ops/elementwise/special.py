@@ -1,6 +1,7 @@
 """Special functions: error function, gamma and its kin, zeta, incomplete beta, Bessel functions."""
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -207,8 +208,13 @@ def _beta_samples(rng, dtype):
     return [[a, b, x], [a[0, 0], b[0, 0], x], [a[:0], b[:0], x[:0]]]
 
 
-@op("Betainc(a: T, b: T, x: T) -> z: T", T=_SINGLE_DOUBLE, shape=shape_rules.broadcast, host=True,
-    samples=_beta_samples)
+def _beta_shape(c: Any) -> Any:
+    """That of those which are no scalars: they must be of one shape."""
+    shapes = [shape for shape in c.shapes if shape != ()]
+    return functools.reduce(shape_rules.merge, shapes, None) if shapes else ()
+
+
+@op("Betainc(a: T, b: T, x: T) -> z: T", T=_SINGLE_DOUBLE, shape=_beta_shape, host=True, samples=_beta_samples)
 def betainc(a, b, x):
     """The regularized incomplete beta function."""
     return np.asarray(_scipy("betainc")(a, b, x), x.dtype)

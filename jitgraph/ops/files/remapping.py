@@ -57,7 +57,7 @@ def load_and_remap_matrix(ckpt_path, old_tensor_name, row_remapping, col_remappi
     """
     from jitgraph.formats.checkpoint import open_checkpoint
 
-    old = open_checkpoint(ckpt_path[()].decode()).read(old_tensor_name[()].decode())
+    old = open_checkpoint(ckpt_path.item().decode()).read(old_tensor_name.item().decode())
     rows = np.array(row_remapping)
     columns = np.array(col_remapping) if len(col_remapping) else np.arange(num_cols)
     for what, given, wanted, there in (("row", rows, num_rows, old.shape[0]), ("col", columns, num_cols, old.shape[1])):

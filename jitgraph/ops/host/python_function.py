@@ -94,6 +94,8 @@ def _as_array(value: Any, dtype: Any = None) -> np.ndarray:
         raise TypeError(f"the function returned {value}, a node of a graph; it runs while the graph runs, and has to "
                         "compute with NumPy")
     array = np.array(value, order="C")
+    if array.dtype.kind == "V" and array.dtype.names:
+        raise errors.InternalError(None, None, f"Unsupported numpy data type {array.dtype}")
     if array.dtype.kind not in "SUO":
         return array
     strings = np.empty(array.shape, object)

@@ -20,6 +20,7 @@ from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.graph.texts import as_text
 from jitgraph.installing import advice
+from jitgraph.ops.image.bmp_files import bmp_pixels
 from jitgraph.ops.image.image_dtype import convert_image_dtype
 from jitgraph.ops.image.jpeg_files import jpeg_pixels
 
@@ -198,11 +199,9 @@ def _decode_and_crop_jpeg(contents, crop_window, channels, ratio, fancy_upscalin
 def _decode_bmp(contents, channels):
     """The pixels of a BMP file."""
     _check_channels(channels, (0, 1, 3, 4))
-    image = _opened(contents, ("BMP",), "BMP")
-    have = 1 if image.mode in ("1", "L") else 4 if image.mode == "RGBA" else 3
-    if channels and channels != have:
-        raise invalid(f"channels attribute {channels} does not match bits per pixel from file {8 * have}")
-    return _pixels(image, have)
+    if np.ndim(contents):
+        raise invalid(f"contents must be scalar, got shape {list(np.shape(contents))}")
+    return bmp_pixels(np.asarray(contents, object).item(), channels)
 
 
 @op("DecodeGif(contents: string) -> image: uint8", shape=lambda c: (None, None, None, 3), host=True, dynamic=True,

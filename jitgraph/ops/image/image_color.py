@@ -209,8 +209,13 @@ def _lower_contrast(b: Any, images: Any, factor: Any) -> Any:
     return b.cast((wide - mean) * factor + mean, images.dtype)
 
 
+def _with_one_factor(c: Any) -> Any:
+    shape_rules.with_rank(c.shapes[1], 0, "contrast_factor")
+    return shape_rules.with_rank_at_least(c.shapes[0], 3, "images")
+
+
 @op("AdjustContrastv2(images: T, contrast_factor: float32) -> output: T", T=_PIXELS,
-    shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 3, "images"), lower=_lower_contrast,
+    shape=_with_one_factor, lower=_lower_contrast,
     samples=lambda rng, dtype: [[draw(rng, (2, 3, 4, 3), dtype), np.float32(1.5)]])
 def _adjust_contrast(images, contrast_factor):
     """The distance of each pixel from the mean of its image and channel, times a factor."""

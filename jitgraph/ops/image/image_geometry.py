@@ -115,8 +115,10 @@ def transpose_image(image: Any, name: str | None = None) -> Tensor:
 
 def _vector(parts: list) -> Any:
     """Sizes as an array, or a tensor if some of them are."""
-    if any(isinstance(part, Tensor) for part in parts):
-        return raw.Pack([convert_to_tensor(part, dtypes.int32) for part in parts])
+    kinds = {part.dtype.base_dtype for part in parts if isinstance(part, Tensor)}
+    if kinds:
+        kind = dtypes.int64 if kinds == {dtypes.int64} else dtypes.int32
+        return raw.Pack([convert_to_tensor(part, kind) for part in parts])
     return np.array(parts, np.int32)
 
 

@@ -225,13 +225,23 @@ def _euclidean(x: Tensor, axis: Any) -> Tensor:
 
 def _spectral(x: Tensor, axis: tuple) -> Tensor:
     """The largest singular value of the matrices along two axes."""
-    rank = len(x.shape)
-    rows, columns = (a % rank for a in axis)
-    others = [i for i in range(rank) if i not in (rows, columns)]
-    order = [*others, rows, columns]
+    order = _matrices_last(x, axis)
     singular = raw.Svd(raw.Transpose(x, order), compute_uv=False)[0]
-    largest = raw.ExpandDims(reduce_max(raw.Abs(singular), -1, keepdims=True), -1)
-    return raw.Transpose(largest, np.argsort(order).astype(np.int32))
+    size = _absolute(singular) if x.dtype.is_complex else raw.Abs(singular)
+    largest = raw.ExpandDims(reduce_max(size, -1, keepdims=True), -1)
+    back = raw.InvertPermutation(order) if isinstance(order, Tensor) else np.argsort(order).astype(np.int32)
+    return raw.Transpose(largest, back)
+
+
+def _matrices_last(x: Tensor, axis: tuple) -> Any:
+    """The order of the dimensions that has two axes last: a list, or a tensor where the rank is not known."""
+    count = x.shape.ndims
+    if count is None:
+        rank = raw.Rank(x)
+        last = raw.FloorMod(np.array(axis, np.int32), rank)
+        return raw.ConcatV2([raw.ListDiff(raw.Range(0, rank, 1), last)[0], last], 0)
+    rows, columns = (a % count for a in axis)
+    return [*(i for i in range(count) if i not in (rows, columns)), rows, columns]
 
 
 def _other_norm(x: Tensor, ord: Any, axis: Any, is_matrix: bool) -> Tensor:

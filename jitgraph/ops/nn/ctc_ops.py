@@ -25,6 +25,8 @@ def _lengths(sequence_length: np.ndarray, inputs: np.ndarray,
              error: type[InvalidArgumentError | FailedPreconditionError]) -> list[int]:
     """The lengths of the sequences.  Raises `error` for another number of them, or lengths above that of `inputs`."""
     steps, batch = inputs.shape[:2]
+    if not batch:
+        raise invalid("batch_size must not be 0")
     if sequence_length.shape != (batch,):
         raise error(None, None, f"len(sequence_length) != batch_size.  len(sequence_length):  {sequence_length.size} batch_size: "
                                 f"{batch}")

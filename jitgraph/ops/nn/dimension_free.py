@@ -88,6 +88,8 @@ def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, pa
     """The transpose of a convolution over 1 to 3 dimensions of space, which the length of `output_shape` says."""
     with name_scope(name, "conv_transpose", [input, filters, output_shape]):
         shape = convert_to_tensor(output_shape) if hasattr(output_shape, "shape") else output_shape
+        if not hasattr(shape, "shape") and not hasattr(shape, "__len__"):
+            raise ValueError(f"output_shape must be a tensor or sized collection, not {output_shape!r}.")
         count = (shape.shape[0].value if hasattr(shape, "shape") else len(shape)) - 2
         if count not in _TRANSPOSED:
             raise ValueError(f"output_shape must be of length 3, 4 or 5 but was {count + 2}.")

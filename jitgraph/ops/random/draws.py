@@ -105,8 +105,14 @@ def _lower_integers(b: Any, shape: Any, minval: Any, maxval: Any, seed: int, see
     return b.cast(rest, minval.dtype) + minval
 
 
+def _from_shape_in_range(c: Any) -> Any:
+    for k, what in ((1, "minval"), (2, "maxval")):
+        shape_rules.with_rank(c.shapes[k], 0, what)
+    return _from_shape(c)
+
+
 @op("RandomUniformInt(shape: T, minval: Tout, maxval: Tout; seed: int = 0, seed2: int = 0) -> output: Tout", T=INDICES,
-    Tout=_INTEGERS, shape=_from_shape, stateful=True, stream=True, lower=_lower_integers,
+    Tout=_INTEGERS, shape=_from_shape_in_range, stateful=True, stream=True, lower=_lower_integers,
     samples=lambda rng, dtype: [([np.array([2, 3], dtype), np.array(-3, np.int64), np.array(9, np.int64)], {"seed": 7})])
 def _random_uniform_int(shape, minval, maxval, seed, seed2, stream):
     """Integers in [minval, maxval), uniformly distributed but for a bias of the remainder."""

@@ -232,16 +232,21 @@ def _any(x, reduction_indices, keep_dims):
 @op("EuclideanNorm" + _REDUCTION, T=NUMBERS, Tidx=INDEX, shape=shape_rules.reduced, renamed=_RENAMED, samples=reduction_samples,
     grad=NOT_DIFFERENTIABLE, lower=lambda b, x, axes, keep_dims: _lower_norm(b, x, axes, keep_dims))
 def _euclidean_norm(x, reduction_indices, keep_dims):
-    """The square root of the sum of squares over the axes `reduction_indices`."""
+    """The square root of the sum of squares over the axes `reduction_indices`; one element alone keeps its sign."""
+    axes = _axes(reduction_indices, x.ndim)
+    if all(x.shape[axis] == 1 for axis in axes):
+        return np.array(x if keep_dims else np.squeeze(x, axes))
     wide = _wide(x)
     squares = np.abs(wide) ** 2 if wide.dtype.kind == "c" else wide * wide
-    total = precise_sum(squares, _axes(reduction_indices, x.ndim), keep_dims)
+    total = precise_sum(squares, axes, keep_dims)
     return np.asarray(np.sqrt(total), x.dtype)
 
 
 def _lower_norm(b: Any, x: Any, axes: Any, keep_dims: bool) -> Any:
-    if x.dtype.is_integer:
+    if x.dtype.is_integer or axes.constant is None:
         return NotImplemented
+    if not any(isinstance(x.shape[axis], int) and x.shape[axis] > 1 for axis in _axes(axes.constant, len(x.shape))):
+        return NotImplemented           # one element alone is left as it is, which only the run may tell
     total = _lowered("add")(b, x * (prim.conj(x) if x.dtype.is_complex else x), axes, keep_dims)
     return total if total is NotImplemented else prim.sqrt(total)
 

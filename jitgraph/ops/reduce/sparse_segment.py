@@ -53,8 +53,18 @@ def _combined(kind: str, data: Any, indices: Any, segment_ids: Any, num_segments
     return (result / divisor if kind else result).astype(data.dtype)
 
 
+def _check_segments(segment_ids: np.ndarray, count: int) -> None:
+    """Raises InvalidArgumentError unless each id is that of one of `count` segments."""
+    if len(segment_ids) and segment_ids[-1] >= count:
+        raise invalid("Invalid number of segments")
+    outside = segment_ids[(segment_ids < 0) | (segment_ids >= count)]
+    if len(outside):
+        raise invalid(f"Segment id {outside[0]} out of range [0, {count}).")
+
+
 def _distributed(kind: str, grad: Any, indices: Any, segment_ids: Any, rows: Any) -> Any:
     """The gradient for `data` with `rows` rows."""
+    _check_segments(segment_ids, grad.shape[0])
     found = spread_sums(kind, grad, indices, segment_ids, int(rows)) if indices.shape == segment_ids.shape else None
     if found is not None:
         return found
@@ -73,12 +83,16 @@ def _rows_shape(c: Any) -> Any:
     data = shape_rules.with_rank_at_least(c.shapes[0], 1, "data")
     if data is None:
         return None
-    known = c.constant(3) if len(c.shapes) > 3 else None
-    return (plain_sizes(known)[0] if shape_rules.known(known) else None, *data[1:])
+    if len(c.shapes) == 3:
+        return (None, *data[1:])
+    count = shape_rules.scalar_constant(c, 3, "num_segments")
+    if shape_rules.known(count) and count < 0:
+        raise ValueError(f"Cannot specify a negative value for num_segments, got {count}")
+    return (plain_sizes(count)[0] if shape_rules.known(count) else None, *data[1:])
 
 
 def _grad_shape(c: Any) -> Any:
-    grad, rows = c.shapes[0], c.constant(3)
+    grad, rows = c.shapes[0], shape_rules.scalar_constant(c, 3, "output_dim0")
     return None if grad is None else (plain_sizes(rows)[0] if shape_rules.known(rows) else None, *grad[1:])
 
 

@@ -264,9 +264,10 @@ _BASE64 = re.compile(rb"[A-Za-z0-9_-]*\Z")
 
 def _decoded(text: bytes) -> bytes:
     plain = text.rstrip(b"=")
-    if len(plain) % 4 == 1:
+    padding = len(text) - len(plain)
+    if len(plain) % 4 == 1 or text == b"=":
         raise invalid("Base64 string length cannot be 1 modulo 4.")
-    if not _BASE64.match(plain):
+    if not _BASE64.match(plain) or padding and (padding > 2 or len(text) % 4):
         raise invalid("Invalid character found in base64.")
     try:
         return base64.urlsafe_b64decode(plain + b"=" * (-len(plain) % 4))

@@ -19,3 +19,10 @@ def test_training_goes_on_with_the_centres_of_the_call_before(tf, tmp_path, name
     assert steps == [1, 3, 5]                   # as with TensorFlow 1.15.5
     found = kmeans.cluster_centers()
     np.testing.assert_allclose(found[np.argsort(found[:, 0])], [points[:20].mean(0), points[20:].mean(0)], rtol=1e-5)
+
+
+def test_tries_by_the_number_of_centres(tf, run):
+    points = np.random.RandomState(0).rand(50, 2).astype(np.float32)
+    free, three, none = (run(tf.raw_ops.KmeansPlusPlusInitialization(
+        points=points, num_to_sample=3, seed=1, num_retries_per_sample=tries)).tolist() for tries in (-1, 3, 0))
+    assert free == three != none

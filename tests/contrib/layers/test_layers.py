@@ -87,3 +87,16 @@ def test_gradients_are_clipped_by_a_norm_that_follows_them(tf, run):
     clipped = adaptive_clipping_fn(std_factor=0.0, decay=0.5, static_max_norm=2.0)([(g, "v"), (None, "w")])
     assert clipped[1] == (None, "w")
     assert np.linalg.norm(run(clipped[0][0])) <= 2.0 + 1e-5
+
+
+def test_a_recomputed_function_is_called_once_in_a_scope(tf):
+    """The second call has variables of its own, which the recomputation does not find."""
+    layer = tf.contrib.layers.recompute_grad(lambda x: tf.layers.dense(x, 2))
+    x = tf.ones([2, 4])
+    with tf.variable_scope("once", use_resource=True):
+        once = layer(x)
+    assert None not in tf.gradients(once, [x, *tf.trainable_variables("once")])
+    with tf.variable_scope("twice", use_resource=True):
+        twice = layer(x) + layer(x)
+    with pytest.raises(ValueError, match="called twice in the same enclosing scope 'twice'"):
+        tf.gradients(twice, x)
