@@ -126,7 +126,7 @@ class DefinedFunction:
         node = make_call(traced.graph, name or self._name, tensors)
         if self._grad_func is not None:
             results = [tensor.dtype.base_dtype for tensor in node.outputs]
-            traced.graph.__dict__["stated_gradient"] = self._grad_func._trace([*types, *results]).graph
+            traced.graph.stated_gradient = self._grad_func._trace([*types, *results]).graph
         self._note(node, len(tensors))
         if not node.outputs:
             return node

@@ -37,10 +37,9 @@ def add_functions(library: Any, operations: list[Operation]) -> None:
             continue
         known.add(name)
         library.function.append(definition_of(function, name))
-        gradient = function.__dict__.get("stated_gradient")
-        if gradient is not None:
-            library.gradient.add(function_name=name, gradient_func=reference(gradient).name)
-            waiting.append(gradient)
+        if function.stated_gradient is not None:
+            library.gradient.add(function_name=name, gradient_func=reference(function.stated_gradient).name)
+            waiting.append(function.stated_gradient)
         waiting.extend(inner for op in function._nodes_by_id for inner in functions_of(op))
 
 

@@ -29,8 +29,8 @@ def node_to_proto(op: Any, add_shapes: bool = False) -> Any:
     node.input.extend([input_name(t) for t in op.inputs])
     node.input.extend(sorted("^" + c.name for c in op.control_inputs))
     opdef = op.opdef
-    by_name = opdef is not None and opdef.functions and opdef.type != op.type      # of a function of the graph, which says all
-    for name, value in {}.items() if by_name else op.attrs.items():
+    calls_by_name = opdef is not None and opdef.functions and opdef.type != op.type     # its type says which function
+    for name, value in () if calls_by_name else op.attrs.items():
         kind = opdef.attr_kind(name) if opdef is not None else None
         if value is None and kind != "shape":
             continue
