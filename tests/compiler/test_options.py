@@ -132,7 +132,7 @@ def test_all_optimisations_are_tested():
     assert set(PROGRAMS) | {"scalar_loops", "native_iterations", "product_sums", "row_products",
                              "result_reuse", "batched_launches", "split_products", "library_products",
                              "library_convolutions",
-                             "epilogues", "late_gradients", "kept_values"} == set(OPTIMISATIONS)
+                             "epilogues", "late_gradients", "kept_values", "loops_side_by_side"} == set(OPTIMISATIONS)
 
 
 def test_names_come_from_the_environment(monkeypatch):

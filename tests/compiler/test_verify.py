@@ -98,6 +98,15 @@ def _turn_steps_round(program):
     program.steps.reverse()
 
 
+def _turn_loops_round(program):
+    import jitgraph as tf
+
+    i = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.placeholder(tf.int32, [], name="i")])
+    y = tf.while_loop(lambda j: j < 9, lambda j: j + 2, [i])
+    other = compiler.compile(i.graph, [y], feeds={i.graph.get_tensor_by_name("i:0"): ()}, until="abreast")
+    program.steps = other.steps[::-1]
+
+
 def _keep_everything(program):
     program.kept = len(program.steps)
 
@@ -131,7 +140,7 @@ def _add_a_loop(program):
 SPOILED = {"prune": _forget_first, "raise_frames": _leave_a_frame, "order": _turn_round, "hold": _turn_round, "divide": _add_a_loop,
            "specialize": _run_again, "lower": _turn_nodes_round, "simplify": _turn_nodes_round, "fuse": _turn_units_round,
            "sink": _turn_units_round, "schedule": _shorten, "epilogue": _shorten, "postpone": _turn_steps_round,
-           "keep": _keep_everything, "place": _end_before, "transfer": _lose_a_copy,
+           "keep": _keep_everything, "abreast": _turn_loops_round, "place": _end_before, "transfer": _lose_a_copy,
            "emit": _rename, "batch": _lose_a_copy}
 
 

@@ -21,12 +21,12 @@ _TESTED = "tests/ops/dual_ascent: columns of features, and weights that fit them
 _LOSS_TYPES = ", ".join(f'"{name}"' for name in LOSSES)
 
 
-def _signature(op_type: str, adaptive: str, default: str) -> str:
+def _signature(op_type: str, adaptive: str) -> str:
     return (f"{op_type}(sparse_example_indices: num_sparse_features*int64, sparse_feature_indices: num_sparse_features*int64, "
             "sparse_feature_values: num_sparse_features_with_values*float32, dense_features: num_dense_features*float32, "
             "example_weights: float32, example_labels: float32, sparse_indices: num_sparse_features*int64, "
             "sparse_weights: num_sparse_features*float32, dense_weights: num_dense_features*float32, "
-            f"example_state_data: float32; loss_type: string {{{_LOSS_TYPES}}}, {adaptive}: bool = {default}, "
+            f"example_state_data: float32; loss_type: string {{{_LOSS_TYPES}}}, {adaptive}: bool = false, "
             "num_sparse_features: int >= 0, num_sparse_features_with_values: int >= 0, num_dense_features: int >= 0, "
             "l1: float, l2: float, num_loss_partitions: int >= 1, num_inner_iterations: int >= 1) -> "
             "out_example_state_data: float32, out_delta_sparse_weights: num_sparse_features*float32, "
@@ -76,11 +76,11 @@ def _parts(flat: np.ndarray, like: Any) -> list[np.ndarray]:
     return [part.reshape(w.shape) for part, w in zip(np.split(flat, ends[:-1]), like)]
 
 
-@op(_signature("SdcaOptimizer", "adaptative", "true"), shape=_delta_shapes, host=True, stream=True, grad=NOT_DIFFERENTIABLE,
+@op(_signature("SdcaOptimizer", "adaptative"), shape=_delta_shapes, host=True, stream=True, grad=NOT_DIFFERENTIABLE,
     tested_in=_TESTED)
-def sdca_optimizer(sparse_example_indices, sparse_feature_indices, sparse_feature_values, dense_features, example_weights,
-                   example_labels, sparse_indices, sparse_weights, dense_weights, example_state_data, loss_type, adaptative, l1,
-                   l2, num_loss_partitions, stream):
+def _sdca_optimizer(sparse_example_indices, sparse_feature_indices, sparse_feature_values, dense_features, example_weights,
+                    example_labels, sparse_indices, sparse_weights, dense_weights, example_state_data, loss_type, adaptative, l1,
+                    l2, num_loss_partitions, stream):
     """One pass of dual coordinate ascent over examples: their new states, and what the weights change by.
 
     The rows of `example_state_data` [examples, 4] are dual variable, primal loss, dual loss and weight.  The features of an example
@@ -93,7 +93,18 @@ def sdca_optimizer(sparse_example_indices, sparse_feature_indices, sparse_featur
                       l1, l2, num_loss_partitions, stream)
 
 
-@op(_signature("SdcaOptimizerV2", "adaptive", "false"), shape=_delta_shapes, host=True, stream=True, grad=NOT_DIFFERENTIABLE,
+def sdca_optimizer(sparse_example_indices: Any, sparse_feature_indices: Any, sparse_feature_values: Any, dense_features: Any,
+                   example_weights: Any, example_labels: Any, sparse_indices: Any, sparse_weights: Any, dense_weights: Any,
+                   example_state_data: Any, loss_type: str, l1: float, l2: float, num_loss_partitions: int,
+                   num_inner_iterations: int, adaptative: bool = True, name: str | None = None) -> Any:
+    """A node SdcaOptimizer.  TensorFlow's function draws examples by their worth unless it is told not to; its node does not."""
+    return _sdca_optimizer(sparse_example_indices, sparse_feature_indices, sparse_feature_values, dense_features, example_weights,
+                           example_labels, sparse_indices, sparse_weights, dense_weights, example_state_data,
+                           loss_type=loss_type, l1=l1, l2=l2, num_loss_partitions=num_loss_partitions,
+                           num_inner_iterations=num_inner_iterations, adaptative=adaptative, name=name)
+
+
+@op(_signature("SdcaOptimizerV2", "adaptive"), shape=_delta_shapes, host=True, stream=True, grad=NOT_DIFFERENTIABLE,
     tested_in=_TESTED)
 def sdca_optimizer_v2(sparse_example_indices, sparse_feature_indices, sparse_feature_values, dense_features, example_weights,
                       example_labels, sparse_indices, sparse_weights, dense_weights, example_state_data, loss_type, adaptive,
