@@ -74,12 +74,19 @@ class Handle:
             self.cleared.add(index)
         value = elements.get(index)
         if value is None:
-            shape = self._shape(elements)
-            if shape is None or None in shape:
+            value = self._zero(elements)
+            if value is None:
+                shape = self._shape(elements)
                 shown = "<unknown>" if shape is None else brackets(shape)
                 raise self.error(_UNDEFINED.format(index, shown))
-            value = _zeros(shape, self.dtype)
         return value
+
+    def _zero(self, elements: Elements) -> np.ndarray | None:
+        """What stands for an element that was not written, if its shape is known."""
+        shape = self._shape(elements)
+        if shape is None or None in shape:
+            return None
+        return np.full(shape, b"", object) if self.dtype.name == "string" else np.zeros(shape, self.dtype.as_numpy_dtype)
 
     def write_rows(self, elements: Elements, indices: Any, rows: Any, replays: bool = False) -> Elements:
         """The elements with every row at its index; `rows`, one array or many, are kept.  Raises what writing one by one does."""
@@ -88,9 +95,8 @@ class Handle:
                     and elements.is_empty() and (not self.identical or _fits(self._shape(elements), rows.shape[1:])):
                 return Elements.of_rows(rows)           # a new array, all at once
             rows = rows_of(rows)
-        elif not isinstance(rows, list):        # of a device
-            rows = list(rows)
-        if isinstance(rows, list) and len(rows) > 1 and self._may_write(elements, indices, rows):
+        rows = list(rows)
+        if len(rows) > 1 and self._may_write(elements, indices, rows):
             items = list(elements.list.items())
             for index, row in zip(indices, rows):
                 items[index] = row
@@ -152,10 +158,6 @@ def _fits(stated: Any, shape: tuple) -> bool:
     return stated is None or len(stated) == len(shape) and all(a is None or a == b for a, b in zip(stated, shape))
 
 
-def _zeros(shape: tuple, dtype: Any) -> np.ndarray:
-    return np.full(shape, b"", object) if dtype.name == "string" else np.zeros(shape, dtype.as_numpy_dtype)
-
-
 class Elements:
     """The value of a flow: the elements, None where nothing was written.  As a gradient, None is zero."""
 
@@ -191,14 +193,15 @@ class Elements:
         """Whether nothing was written."""
         return self.element_shape is None
 
-    def part(self, indices: Any) -> Any:
-        """The elements at indices that follow one another, a list or a part of one array; None where one was not written."""
+    def part(self, indices: Any, zero: np.ndarray | None = None) -> Any:
+        """The elements at indices that follow one another, a list or a part of one array, `zero` for those that were not written;
+        None where there is none."""
         where = span(indices, self.size)
         if where is None:
             return None
         if self._rows is not None:
             return self._rows[where]
-        found = list(self.list.items())[where]
+        found = [zero if e is None else e for e in list(self.list.items())[where]]
         return None if any(e is None for e in found) else found
 
     def replaced(self, index: int, value: Any) -> Elements:
