@@ -115,8 +115,8 @@ class Exporter:
         for name, signature in (named_graph_signatures or {}).items():
             signatures.named_signatures[name].CopyFrom(signature)
         _add(constants.SIGNATURES_KEY, signatures)
-        for name, tensor in assets:
-            asset = AssetFile(filename=os.fsdecode(name))
+        for basename, tensor in assets:
+            asset = AssetFile(filename=os.fsdecode(basename))
             asset.tensor_binding.tensor_name = tensor.name
             _add(constants.ASSETS_KEY, asset)
         self._assets_callback = assets_callback
