@@ -104,6 +104,7 @@ CONTRIB_MODULES = {
         python.slim.data:tfexample_decoder
         python.slim.nets:alexnet,inception,inception_v1,inception_v2,inception_v3,overfeat,resnet_utils,resnet_v1
         python.slim.nets:resnet_v2,vgg""",
+    "session_bundle": "bundle_shim,constants,exporter,gc,manifest_pb2,session_bundle",
     "sparsemax": "python.ops:sparsemax,sparsemax_loss",
     "staging": "",
     "stateless": "",

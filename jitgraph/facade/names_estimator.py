@@ -140,10 +140,6 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.utils.saved_model_export_utils.BestModelSelector
         contrib.learn.utils.saved_model_export_utils.extend_export_strategy
         contrib.learn.utils.saved_model_export_utils.make_best_model_export_strategy""",
-    "contrib.learn.kept_versions": """
-        contrib.learn.utils.gc.Path contrib.learn.utils.gc.get_paths contrib.learn.utils.gc.largest_export_versions
-        contrib.learn.utils.gc.mod_export_version contrib.learn.utils.gc.negation
-        contrib.learn.utils.gc.one_of_every_n_export_versions contrib.learn.utils.gc.union""",
     "contrib.learn.generated_inputs": "contrib.learn.io.generator_input_fn",
     "contrib.learn.file_inputs": """
         contrib.learn.read_batch_examples contrib.learn.read_batch_features contrib.learn.read_batch_record_features

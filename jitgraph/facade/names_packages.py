@@ -3,6 +3,36 @@
 from __future__ import annotations
 
 PACKAGES: dict[str, str] = {
+    "contrib.session_bundle.constants": """
+        contrib.session_bundle.constants.VERSION_FORMAT_SPECIFIER contrib.session_bundle.constants.ASSETS_DIRECTORY
+        contrib.session_bundle.constants.EXPORT_BASE_NAME contrib.session_bundle.constants.EXPORT_SUFFIX_NAME
+        contrib.session_bundle.constants.META_GRAPH_DEF_FILENAME contrib.session_bundle.constants.VARIABLES_FILENAME
+        contrib.session_bundle.constants.VARIABLES_FILENAME_PATTERN contrib.session_bundle.constants.VARIABLES_FILENAME_PATTERN_V2
+        contrib.session_bundle.constants.VARIABLES_INDEX_FILENAME_V2 contrib.session_bundle.constants.INIT_OP_KEY
+        contrib.session_bundle.constants.SIGNATURES_KEY contrib.session_bundle.constants.ASSETS_KEY
+        contrib.session_bundle.constants.GRAPH_KEY contrib.session_bundle.constants.REGRESSION_SIGNATURE
+        contrib.session_bundle.constants.CLASSIFICATION_SIGNATURE contrib.session_bundle.constants.GENERIC_SIGNATURE""",
+    "contrib.session_bundle.exporting": """
+        contrib.session_bundle.exporter.Exporter contrib.session_bundle.exporter.classification_signature
+        contrib.session_bundle.exporter.generic_signature contrib.session_bundle.exporter.gfile_copy_callback
+        contrib.session_bundle.exporter.regression_signature""",
+    "contrib.session_bundle.loading": """
+        contrib.session_bundle.session_bundle.load_session_bundle_from_path
+        contrib.session_bundle.session_bundle.maybe_session_bundle_dir""",
+    "contrib.session_bundle.either_format": """
+        contrib.session_bundle.bundle_shim.load_session_bundle_or_saved_model_bundle_from_path""",
+    "contrib.session_bundle.manifest": """
+        contrib.session_bundle.manifest_pb2.Signatures contrib.session_bundle.manifest_pb2.Signature
+        contrib.session_bundle.manifest_pb2.RegressionSignature contrib.session_bundle.manifest_pb2.ClassificationSignature
+        contrib.session_bundle.manifest_pb2.GenericSignature contrib.session_bundle.manifest_pb2.TensorBinding
+        contrib.session_bundle.manifest_pb2.AssetFile""",
+    "contrib.session_bundle.kept_versions": """
+        contrib.session_bundle.gc.Path contrib.session_bundle.gc.get_paths contrib.session_bundle.gc.largest_export_versions
+        contrib.session_bundle.gc.mod_export_version contrib.session_bundle.gc.negation
+        contrib.session_bundle.gc.one_of_every_n_export_versions contrib.session_bundle.gc.union
+        contrib.learn.utils.gc.Path contrib.learn.utils.gc.get_paths contrib.learn.utils.gc.largest_export_versions
+        contrib.learn.utils.gc.mod_export_version contrib.learn.utils.gc.negation
+        contrib.learn.utils.gc.one_of_every_n_export_versions contrib.learn.utils.gc.union""",
     "contrib.checkpoint.tracking": "contrib.checkpoint.capture_dependencies",
     "contrib.mixed_precision.loss_scales": """
         contrib.mixed_precision.LossScaleManager contrib.mixed_precision.FixedLossScaleManager

@@ -76,7 +76,6 @@ NOT_YET: dict[str, str] = {
     "contrib.bayesflow.*": "write the sampler with tf.while_loop over tf.contrib.distributions",
     "contrib.decision_trees.*": "use tf.estimator.BoostedTreesClassifier or BoostedTreesRegressor",
     "contrib.meta_graph_transform.*": "use tf.graph_util.convert_variables_to_constants and tf.contrib.graph_editor",
-    "contrib.session_bundle.*": "write and read SavedModels by tf.saved_model",
     "contrib.learn.monitors.ExportMonitor": "call export_savedmodel after fit, or give an Experiment export_strategies",
     "contrib.image.single_image_random_dot_stereograms": "draw the dots in Python, in tf.py_func",
     "contrib.learn.utils.export.*": "write SavedModels by export_savedmodel",

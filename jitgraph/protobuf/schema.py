@@ -57,6 +57,15 @@ MultiGraphNodeProto: name=1 string; exec_micros=2 int64; accelerator_exec_micros
     total_parameters=8 int64; total_float_ops=9 int64; graph_nodes=10 repeated GraphNodeProto; children=11 repeated
     MultiGraphNodeProto
 OpDeprecation: version=1 int32; explanation=2 string
+serving.Signatures: default_signature=1 serving.Signature; named_signatures=2 map<string,serving.Signature>
+serving.Signature: | type: regression_signature=1 serving.RegressionSignature; classification_signature=2
+    serving.ClassificationSignature; generic_signature=3 serving.GenericSignature
+serving.RegressionSignature: input=1 serving.TensorBinding; output=2 serving.TensorBinding
+serving.ClassificationSignature: input=1 serving.TensorBinding; classes=2 serving.TensorBinding; scores=3
+    serving.TensorBinding
+serving.GenericSignature: map=1 map<string,serving.TensorBinding>
+serving.TensorBinding: tensor_name=1 string
+serving.AssetFile: tensor_binding=1 serving.TensorBinding; filename=2 string
 MetaGraphDef: meta_info_def=1 MetaGraphDef.MetaInfoDef; graph_def=2 GraphDef; saver_def=3 SaverDef; collection_def=4
     map<string,CollectionDef>; signature_def=5 map<string,SignatureDef>; asset_file_def=6 repeated AssetFileDef;
     object_graph_def=7 SavedObjectGraph

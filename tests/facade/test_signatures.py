@@ -26,7 +26,7 @@ ONE_CLASS = "one class here, of which TensorFlow derives a second"
 KIN = "derives from the class whose steps it takes"
 MORE = "takes a parameter more, last"
 AS_CLASS = "a class, which TensorFlow hides behind a function that warns"
-TO_COME = "writes what only tf.contrib.session_bundle reads: not yet here"
+TO_COME = "writes by the Exporter of tf.contrib.session_bundle: estimators do not do so yet"
 OTHER = {
     "Session.__init__": "jit=", "InteractiveSession.__init__": "jit=",
     "Operation.__init__": "programs make operations by Graph.create_op", "Tensor.__init__": "the shape, known beforehand",

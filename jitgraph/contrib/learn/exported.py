@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from jitgraph.contrib.framework.deprecation import deprecated
 from jitgraph.contrib.layers.old_column_layers import create_feature_spec_for_parsing
-from jitgraph.contrib.learn.kept_versions import Path
 from jitgraph.contrib.learn.model_ops import ModeKeys, PredictionKey, ProblemType
 from jitgraph.contrib.learn.serving_inputs import InputFnOps, build_parsing_serving_input_fn
+from jitgraph.contrib.session_bundle.kept_versions import Path
 from jitgraph.control.order_ops import group
 from jitgraph.estimator.arguments import argument_names
 from jitgraph.estimator.estimator import Estimator as CoreEstimator

@@ -1,4 +1,4 @@
-"""``tf.contrib.learn.utils.gc``: which of the numbered folders of exports are kept."""
+"""``tf.contrib.session_bundle.gc`` and ``tf.contrib.learn.utils.gc``: which of the numbered folders of exports are kept."""
 from __future__ import annotations
 
 import os
