@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Jobs = deque[tuple[str, dict[str, Any]]]            # (address, what to compile)
 Done = dict[str, tuple[bytes, float]]               # address -> (code, seconds)
 
+MANY = 500              # operations of a graph of which many kernels are to be expected
 LEAST = 4               # kernels for which another process is worth starting
 MOST = 7                # processes: each takes a tenth of a gigabyte
 IDLE_SECONDS = 15.0
@@ -35,6 +36,15 @@ def wanted() -> bool:
     from .pool import thread_count
 
     return environment.flag("JITGRAPH_COMPILE_PROCESS", True) and thread_count() > 1 and bool(sys.executable)
+
+
+def expect(operations: int) -> None:
+    """Starts another process ahead of everything where a graph of so many operations meets a store that has nothing: loading takes
+    it as long as half of the passes of a large network, and a program initialises its variables before it trains."""
+    from . import store
+
+    if operations >= MANY and wanted() and store.is_empty():
+        HELPERS.prepare()
 
 
 def _processes(jobs: int) -> int:

@@ -20,8 +20,8 @@ from jitgraph.graph.stack import DefaultSession, default_session
 from jitgraph.graph.tensor import Tensor, take_stated_shapes
 from jitgraph.resources.session_handle_ops import forget
 
+from . import compile_process, host_loops, recording, settings  # noqa: F401  (host_loops: gives the host its compiler)
 from . import feed as feeding
-from . import host_loops, recording, settings  # noqa: F401  (host_loops: gives the host its compiler)
 from .fetch import Build, Fetches, flat_key
 from .functions import Delegate
 from .placement import Placement, server_of
@@ -178,6 +178,8 @@ class BaseSession:
         plan = self._plans.get(signature)
         if plan is None:
             self._placement.check()
+            if not self._plans and self._jit != "off":
+                compile_process.expect(len(self._graph._nodes_by_id))
             made = Plan(self._graph, tensors, targets, feeds, self._state, self._jit)
             with self._lock:
                 plan = self._plans.setdefault(signature, made)

@@ -57,6 +57,15 @@ def checked_directory() -> Path:
     return found
 
 
+def is_empty() -> bool:
+    """Whether nothing was ever put into the store."""
+    try:
+        with os.scandir(directory()) as found:
+            return next(found, None) is None
+    except OSError:
+        return True
+
+
 def has(key: str) -> bool:
     """Whether there is a file for a key."""
     return (directory() / (key + SUFFIX)).exists()
