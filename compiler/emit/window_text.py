@@ -5,13 +5,14 @@ mind a value twice) and, where that would count, a truth value says that it is n
 """
 from __future__ import annotations
 
+from jitgraph.ops.nn.window_geometry import NEAR
+
 from .. import sizes
 from ..ir import Node, Value
 from ..kernel import is_half
 from . import scalars
 from .kernel_text import KernelText
 
-NEAR = 1e-5             # TensorFlow's kernel for volumes takes numbers that differ by less for the maximum
 TOGETHER = 4            # windows next to each other of a depthwise layer that are made at a time
 WRITTEN_OUT = 25        # taps of a window that are written out one after the other; more are gone through by loops
 FEW_CHANNELS = 64       # up to which a text says how many there are: a loop so short gains from that; others share a text

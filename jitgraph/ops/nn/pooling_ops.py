@@ -16,7 +16,7 @@ from jitgraph.graph.dtypes import FLOATS, INDEX, INDICES, REALS, TypeSet
 from jitgraph.graph.errors import UnimplementedError
 from jitgraph.ops.arrays.shape import shape
 from jitgraph.ops.nn import lrn_lowering, volume_lowering, window_geometry, window_lowering
-from jitgraph.ops.nn.window_geometry import Layout, Window
+from jitgraph.ops.nn.window_geometry import NEAR, Layout, Window
 
 _ATTRS_2D = ('ksize: list(int) >= 4, strides: list(int) >= 4, padding: string {"SAME", "VALID"}, '
              'data_format: string {"NHWC", "NCHW", "NCHW_VECT_C"} = "NHWC"')
@@ -181,7 +181,7 @@ def _max_pool_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, s
 
 def _are_near(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):         # of infinities
-        return np.abs(x.astype(np.float32) - y.astype(np.float32)) < np.float32(1e-5)
+        return np.abs(x.astype(np.float32) - y.astype(np.float32)) < np.float32(NEAR)
 
 
 def _max_pool_grad_grad(x: np.ndarray, y: np.ndarray, grad: np.ndarray, ksize: Any, strides: Any, padding: str,

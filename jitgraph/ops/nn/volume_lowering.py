@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 from jitgraph.ops.nn import window_geometry, window_lowering
-from jitgraph.ops.nn.window_geometry import Layout, Window
+from jitgraph.ops.nn.window_geometry import NEAR, Layout, Window
 from jitgraph.ops.nn.window_lowering import FACTORS, _channels_last, _check, _known, _restored
 
 _PLANES = "NHWC"
@@ -113,6 +114,8 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
     plane, (taps, steps, *_) = _split(layout, ksize, strides, padding)
     win = window_geometry.window(x.shape[1], int(taps[1]), int(steps[1]), 1, padding)
     _check(y.shape[1] == win.output and dy.shape[1] == win.output)
+    if _are_apart(x.shape, layout, ksize, strides, padding):
+        return _restored(b, _near_gradient(b, x, y, dy, layout.pick(ksize)), layout)
     n, size, *rest = x.shape
     padded = x
     if win.before != 0 or win.after != 0:
@@ -126,6 +129,25 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
         placed = b.pad(apart, (0, tap, 0, 0, 0), (0, missing if missing > 0 else 0, 0, 0, 0))
         parts.append(b.slice(placed, (0, win.before, 0, 0, 0), x.shape))
     return _restored(b, functools.reduce(operator.add, parts), layout)
+
+
+def _are_apart(shape: Any, layout: Layout, ksize: Any, strides: Any, padding: str) -> bool:
+    """Whether each element of a volume of this shape, channels last, is in one window."""
+    taps, steps = layout.pick(ksize), layout.pick(strides)
+    return all(isinstance(size, int) and tap == step and size % tap == 0 for size, tap, step in zip(shape[1:4], taps, steps))
+
+
+def _near_gradient(b: Any, x: Any, y: Any, dy: Any, taps: Any) -> Any:
+    """The gradient of maxima over windows side by side, element by element: that of the window where it is near the maximum."""
+    n, *size, channels = x.shape
+    counts = [length // tap for length, tap in zip(size, taps)]
+    _check([*y.shape[1:4]] == counts and [*dy.shape[1:4]] == counts)
+    each = [n, *(d for pair in zip(counts, map(int, taps)) for d in pair), channels]
+    one = [n, *(d for count in counts for d in (count, 1)), channels]
+    wide = x.dtype if x.dtype.name in window_lowering.WIDE else dtypes.float32
+    apart = b.cast(b.reshape(x, each), wide) - b.cast(b.reshape(y, one), wide)
+    dx = prim.select(prim.abs(apart) < NEAR, b.reshape(dy, one), 0)
+    return b.reshape(dx, x.shape)
 
 
 def mean_pool_gradient(b: Any, sizes: Any, dy: Any, ksize: Any, strides: Any, padding: str, data_format: str) -> Any:

@@ -11,6 +11,8 @@ import numpy as np
 
 from jitgraph.graph.errors import UnimplementedError
 
+NEAR = 1e-5             # TensorFlow's kernel for volumes takes numbers that differ by less for the maximum
+
 
 class Layout(NamedTuple):
     """Which axes of a tensor are which: the batch, the spatial axes, the channels."""
