@@ -49,21 +49,41 @@ def _around(steps: list[Step], program: Program) -> list[Step] | None:
     """Steps, of which the first ones and the last are loops, with these side by side; None where the last needs one of the
     others."""
     *before, last = steps
-    count = next(k for k, step in enumerate(before) if not _is_quiet_loop(step, program)) if len(before) > 1 else 1
+    count = next((k for k, step in enumerate(before) if not _is_quiet_loop(step, program)), len(before))
     loops, others = before[:count], before[count:]
-    after: list[Step] = []
     earlier: list[Step] = []
+    after = _Waited(loops)
     for step in others:
-        (after if _waits(step, [*loops, *after]) else earlier).append(step)
-    return None if _waits(last, [*loops, *after]) else [*earlier, *loops, last, *after]
+        if after.holds_up(step):
+            after.add(step)
+        else:
+            earlier.append(step)
+    return None if after.holds_up(last) else [*earlier, *loops, last, *after.steps[count:]]
 
 
-def _waits(step: Step, others: Iterable[Step]) -> bool:
-    """Whether a step must come after one of the others."""
-    reads, writes, nodes = _reads(step), _writes(step), _noticed(step)
-    after = {before for node in nodes for before in node.after}
-    return any(not writes.isdisjoint(_reads(other)) or not reads.isdisjoint(_writes(other)) or nodes and _noticed(other)
-               or not after.isdisjoint(_noticed(other)) for other in others)
+class _Waited:
+    """Steps, and what others may wait for them for."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self.steps: list[Step] = []
+        self.reads: set[object] = set()
+        self.writes: set[object] = set()
+        self.noticed: set[Node] = set()
+        for step in steps:
+            self.add(step)
+
+    def add(self, step: Step) -> None:
+        self.steps.append(step)
+        self.reads |= _reads(step)
+        self.writes |= _writes(step)
+        self.noticed.update(_noticed(step))
+
+    def holds_up(self, step: Step) -> bool:
+        """Whether a step must come after one of these."""
+        nodes = _noticed(step)
+        after = (before for node in nodes for before in node.after)
+        return (bool(nodes) and bool(self.noticed) or not self.reads.isdisjoint(_writes(step))
+                or not self.writes.isdisjoint(_reads(step)) or not self.noticed.isdisjoint(after))
 
 
 def _noticed(step: Step) -> list[Node]:

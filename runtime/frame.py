@@ -176,6 +176,7 @@ class Frame:
         return self._with_temps(feeds) if self.temps else self._run(feeds)
 
     def _with_temps(self, feeds: Sequence[np.ndarray]) -> list[Any]:
+        """A run with memory for the temporaries."""
         arena = self._take_arena()
         try:
             return self._run(feeds)
@@ -305,7 +306,8 @@ class Frame:
             words[POLL] = pools.native().poll_address
 
     def run_block(self, start: int, block: tuple[np.ndarray, int], call: Callable[[int], int] | None = None,
-                poll: np.ndarray | None = None) -> None:
+                  poll: np.ndarray | None = None) -> None:
+        """Runs a stretch of kernels from row `start` on.  Raises what ends it early."""
         words, address = block
         call = call or self.call
         if self.shares:

@@ -15,8 +15,7 @@ import numpy as np
 from jitgraph.compiler.targets import CPU
 
 from . import pool as pools
-from .interpreter import BLOCK, COUNT, KERNEL_SIZES, POLL, POOL, ROUNDS, ROW, TABLE
-from .interpreter import tables_arguments as arguments
+from .interpreter import BLOCK, COUNT, KERNEL_SIZES, POLL, POOL, ROUNDS, ROW, TABLE, tables_arguments
 from .memory import address_of
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def _run_at_once(requests: list[Request]) -> None:
     native = pools.native()
     for request in requests:
         request.block[0][POOL] = 0              # its kernels stay in its thread
-    words = arguments(native.address, [address for _, address in (request.block for request in requests)])
+    words = tables_arguments(native.address, [address for _, address in (request.block for request in requests)])
     row = np.array([native.tables, 0, 0, len(requests), 1, sum(r.nanoseconds for r in requests), 0], np.int64)
     block = np.zeros(BLOCK, np.int64)
     block[[TABLE, COUNT, KERNEL_SIZES, POOL, POLL, ROUNDS]] = (address_of(row), 1, address_of(words),

@@ -49,6 +49,22 @@ def test_three_loops(tf):
     assert "LLL" in loops(tf, [tf.add_n([rnn(tf, x, name) for name in "abc"])], [x])
 
 
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_loops_with_nothing_between_them(tf, count):
+    x = tf.placeholder(tf.float32, [BATCH])
+    made = [tf.while_loop(lambda k, _: k < STEPS, lambda k, y: (k + 1, tf.sin(y)), [tf.constant(0), x + n])[1]
+            for n in range(count)]
+    assert "L" * count in loops(tf, made, [x])
+
+
+def test_what_needs_the_first_loop_waits_for_the_second(tf):
+    x = sequence(tf)
+    y = z = rnn(tf, x, "first")
+    for k in range(30):
+        y = tf.matmul(tf.reshape(y, [-1, UNITS]), tf.constant(np.eye(UNITS, dtype=np.float32) * (k + 1)))
+    assert "LL" in loops(tf, [y, z, rnn(tf, x, "second")], [x])
+
+
 def test_a_layer_waits_for_the_one_below(tf):
     x = sequence(tf)
     order = loops(tf, [rnn(tf, rnn(tf, x, "below"), "above")], [x])
