@@ -49,7 +49,7 @@ def _wanted(kernels: list[Kernel], compiler: str) -> list[Wanted]:
     return [(key.digest(of), kernel, of) for kernel, of in zip(kernels, parts)]
 
 
-class Batch:
+class Compilation:
     """Kernels that are compiled together: other processes take jobs from one end of the list, this one from the other.
 
     `missing`: what is to be compiled, by content address; `done`: what other processes have made of it."""
@@ -104,7 +104,7 @@ class Library:
         self._engine: Any = None            # llvmlite's, once there is something to load
         self._blas: dict[str, int] = {}
         self._kept: list[Any] = []
-        self._begun: Batch | None = None
+        self._begun: Compilation | None = None
 
     def begin(self, kernels: list[Kernel], compiler: str) -> None:
         """Has other processes compile what nobody compiled before of kernels that will be needed for certain, while this one is
@@ -112,9 +112,9 @@ class Library:
         if self._begun is None and compile_process.wanted():
             missing = self._missing(_wanted(kernels, compiler))
             if len(missing) >= compile_process.LEAST:
-                batch = Batch(missing, compiler)
-                if batch.start():
-                    self._begun = batch
+                compilation = Compilation(missing, compiler)
+                if compilation.start():
+                    self._begun = compilation
 
     def addresses(self, kernels: list[Kernel], compiler: str, tell: Tell | None = None) -> list[int]:
         """The machine code of kernels by this compiler; what nobody compiled before is compiled now, much of it by other
@@ -147,16 +147,16 @@ class Library:
     def _compile_together(self, missing: dict[str, Missing], compiler: str, tell: Tell | None) -> None:
         """Compiles these, if they are many, here and in other processes at the same time."""
         with self._lock:
-            batch, self._begun = self._begun, None
-        if batch is None:
+            compilation, self._begun = self._begun, None
+        if compilation is None:
             if len(missing) < compile_process.LEAST:
                 return
-            batch = Batch(missing, compiler)
+            compilation = Compilation(missing, compiler)
         else:
-            batch.go_on(missing)
-        if not batch.start():
+            compilation.go_on(missing)
+        if not compilation.start():
             return
-        jobs = batch.jobs
+        jobs = compilation.jobs
         while jobs:
             if tell is not None:
                 tell(len(missing) - len(jobs), len(missing))
@@ -164,12 +164,12 @@ class Library:
                 address = jobs.popleft()[0]
             except IndexError:
                 break
-            self._address(address, *batch.missing[address], compiler)
-        batch.finish()
-        for address, (code, seconds) in batch.done.items():
-            self._find(address, batch.missing[address][1], lambda symbol, code=code: code)
+            self._address(address, *compilation.missing[address], compiler)
+        compilation.finish()
+        for address, (code, seconds) in compilation.done.items():
+            self._find(address, compilation.missing[address][1], lambda symbol, code=code: code)
             self.seconds[address] = seconds
-        self.statistics.compile_seconds += sum(seconds for _, seconds in batch.done.values())
+        self.statistics.compile_seconds += sum(seconds for _, seconds in compilation.done.values())
 
     def find(self, parts: dict[str, str], build: Callable[[str], bytes]) -> int:
         """The address for key `parts`; `build(symbol)` gives object code where the store has none."""

@@ -14,7 +14,6 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.profiler.report import (
     LEAST,
     ROOT,
-    SELECTED,
     Node,
     account,
     find,
@@ -24,10 +23,9 @@ from jitgraph.profiler.report import (
     line_of,
     matches,
     ordered,
-    proto_of,
+    proto_of_many,
     write,
 )
-from jitgraph.protobuf import messages
 
 _ABOUT = "code: When python trace is available, the nodes are python lines and their are organized by the python call stack."
 _GRADIENT = re.compile(r".*?gradients/(.*?)_grad/")
@@ -143,14 +141,4 @@ def _write(line: Node, indent: int, options: dict, lines: list[str]) -> None:
 
 
 def _proto(line: Any) -> Any:
-    message = messages.MultiGraphNodeProto(name=line.name)
-    for key in SELECTED.values():
-        setattr(message, key, line.own[key])
-        setattr(message, f"total_{key}", line.total[key])
-    for operation in line.operations:
-        operation.reset()
-        operation.accounted, operation.shown = True, []
-        operation.add_own()
-        message.graph_nodes.append(proto_of(operation))
-    message.children.extend(map(_proto, line.shown))
-    return message
+    return proto_of_many(line, map(_proto, line.shown))

@@ -16,11 +16,10 @@ from jitgraph.profiler.report import (
     matches,
     number_text,
     ordered,
-    proto_of,
+    proto_of_many,
     time_text,
     write,
 )
-from jitgraph.protobuf import messages
 
 _ABOUT = ("op: The nodes are operation kernel type, such as MatMul, Conv2D. Graph nodes belonging to the same type are aggregated "
           "together.")
@@ -65,7 +64,7 @@ def by_type(root: Node, graph: Any, options: dict) -> Any:
     write(_report(shown, whole, options), options)
     below: list[Any] = []
     for one in reversed([whole, *shown]):
-        below = [_proto(one, below)]
+        below = [proto_of_many(one, below)]
     return below[0]
 
 
@@ -113,17 +112,3 @@ def _column(one: _Type, whole: _Type, name: str) -> str:
     of_all = whole.total[key]
     total, own = (100 * value / of_all if of_all else 0.0 for value in (one.total[key], one.own[key]))
     return f"{text(one.own[key])}{_UNITS[name]} ({total:.2f}%, {own:.2f}%)".rjust(30)
-
-
-def _proto(one: _Type, below: list[Any]) -> Any:
-    message = messages.MultiGraphNodeProto(name=one.name)
-    for key in SELECTED.values():
-        setattr(message, key, one.own[key])
-        setattr(message, f"total_{key}", one.total[key])
-    for operation in one.operations:
-        operation.reset()
-        operation.accounted, operation.shown = True, []
-        operation.add_own()
-        message.graph_nodes.append(proto_of(operation))
-    message.children.extend(below)
-    return message

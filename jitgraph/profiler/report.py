@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from jitgraph.graph.collections import GraphKeys
@@ -268,6 +269,21 @@ def proto_of(node: Node) -> Any:
                 message.input_shapes[place].CopyFrom(TensorShape(shape or [1]).as_proto())
     message.children.extend(proto_of(child) for child in node.shown)
     message.total_definition_count = node.count
+    return message
+
+
+def proto_of_many(one: Any, below: Iterable[Any]) -> Any:
+    """The MultiGraphNodeProto of what stands for several operations, a type or a line, with those of what is `below` it."""
+    message = messages.MultiGraphNodeProto(name=one.name)
+    for key in SELECTED.values():
+        setattr(message, key, one.own[key])
+        setattr(message, f"total_{key}", one.total[key])
+    for operation in one.operations:
+        operation.reset()
+        operation.accounted, operation.shown = True, []
+        operation.add_own()
+        message.graph_nodes.append(proto_of(operation))
+    message.children.extend(below)
     return message
 
 
