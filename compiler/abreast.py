@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from .divide import LoopCall
 from .ir import Node, Value
-from .keep import Step, buffers
+from .keep import Step, uses
 from .kernel import Kernel
 from .order import touched_variables, variable_key
 from .primitives.host import HOST
-from .views import resolve
 
 if TYPE_CHECKING:
     from jitgraph.graph.operation import Operation
@@ -101,14 +100,12 @@ def _is_noticed(node: Node) -> bool:
 
 def _reads(step: Step) -> set[object]:
     """What a step looks at or changes: values in memory, and variables."""
-    used = buffers(step)[0] if isinstance(step, Kernel) or step.kind.kernels else [resolve(v)[0] for v in step.inputs]
-    return {*map(_key, used), *_writes(step), *(variable_key(v) for v, _ in _touched(step))}
+    return {*map(_key, uses(step)[0]), *_writes(step), *(variable_key(v) for v, _ in _touched(step))}
 
 
 def _writes(step: Step) -> set[object]:
     """What a step makes or changes."""
-    made = buffers(step)[1] if isinstance(step, Kernel) or step.kind.kernels else step.outputs
-    return {*map(_key, made), *(variable_key(v) for v, writes in _touched(step) if writes)}
+    return {*map(_key, uses(step)[1]), *(variable_key(v) for v, writes in _touched(step) if writes)}
 
 
 def _touched(step: Step) -> list[tuple[Operation, bool]]:

@@ -74,6 +74,13 @@ def buffers(step: Step) -> tuple[list[Value], list[Value]]:
     return [resolve(v)[0] for v in step.inputs], list(step.outputs)
 
 
+def uses(step: Step) -> tuple[list[Value], list[Value]]:
+    """(what a step reads, what it writes), one of the host's too."""
+    if isinstance(step, Kernel) or step.kind.kernels:
+        return buffers(step)
+    return [resolve(v)[0] for v in step.inputs], list(step.outputs)
+
+
 def _is_pure(step: Step) -> bool:
     """Whether it gives the same for the same inputs and does nothing else."""
     nodes = step.nodes if isinstance(step, Kernel) else [step]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from . import sizes
 from .ir import Node, Value
-from .keep import Step, buffers
+from .keep import Step, buffers, uses
 from .kernel import ELEMENTS, WIDTH, Kernel
 from .order import variable_key
 from .primitives.host import HOST
@@ -62,10 +62,8 @@ class _Postponer:
 
     def _values(self, step: Step) -> set[Value]:
         """The values in memory that a step uses, but for variables and what is there from the start."""
-        inputs, results = buffers(step)
-        used = [*inputs, *results] if isinstance(step, Kernel) or step.kind.kernels else \
-            [*(resolve(v)[0] for v in step.inputs), *step.outputs]
-        return {v for v in used if not (v.node.kind.is_state or v.node.kind.is_known)}
+        inputs, results = uses(step)
+        return {v for v in (*inputs, *results) if not (v.node.kind.is_state or v.node.kind.is_known)}
 
     def _move(self, step: Step, value: Value) -> None:
         """Moves a step, with the only one that uses its value, to where the least memory is in use, if that is less."""

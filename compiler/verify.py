@@ -12,7 +12,7 @@ from .batch import apart
 from .divide import LoopCall
 from .fuse import Group
 from .ir import Node, Value
-from .keep import buffers
+from .keep import buffers, uses
 from .kernel import Kernel
 from .loops.steps import TakeLast
 from .place import CopyStep, DeviceStep, HostStep
@@ -180,10 +180,8 @@ def _abreast(program: Program) -> str | None:
     hosts = [step for step in program.steps if isinstance(step, Node) and step.kind is host.HOST]
     later = {value for step in hosts for value in step.outputs}
     for step in program.steps:
-        inputs = buffers(step)[0]
-        if isinstance(step, Node) and step.kind is host.HOST:
-            inputs = [resolve(v)[0] for v in step.inputs]
-            later.difference_update(step.outputs)
+        inputs, results = uses(step)
+        later.difference_update(results)
         missing = [value for value in inputs if value in later]
         if missing:
             return f"{step} takes {missing}, which the host makes after it"

@@ -66,13 +66,15 @@ def together(loops: Sequence[Asking]) -> list[Any]:
 def _run(requests: list[Request]) -> None:
     """Runs requests, at the same time where that is worth while: where each takes long enough to wake a thread for, and its
     iterations are too short to be divided well."""
-    threads = pools.thread_count()
-    suit = all(r.nanoseconds > CPU.tuning.shared and r.round < SHORT // threads for r in requests)
-    if suit and len(requests) > 1 and threads > 1:
+    if len(requests) > 1 and _suit(requests, pools.thread_count()):
         _run_at_once(requests)
     else:
         for request in requests:
             request.run()
+
+
+def _suit(requests: list[Request], threads: int) -> bool:
+    return threads > 1 and all(r.nanoseconds > CPU.tuning.shared and r.round < SHORT // threads for r in requests)
 
 
 def _run_at_once(requests: list[Request]) -> None:
