@@ -22,6 +22,7 @@ class WindowText(GridText):
     def __init__(self, node: Node, name: str, image: sizes.Shape, outputs: sizes.Shape):
         super().__init__(node, name)
         self.taps, self.strides, self.before = (node.attrs[key] for key in ("taps", "strides", "before"))
+        self.dilations = node.attrs.get("dilations", (1, 1))
         names = ("height", "width", "rows", "columns", "above", "beside")
         self.height, self.width, self.rows, self.columns, self.above, self.beside = (
             self.slot(n, d) for n, d in zip(names, (*image, *outputs, *self.before)))
@@ -39,13 +40,18 @@ class WindowText(GridText):
         self.loop(indent, "a", self.taps[0])
         self.loop(indent + 1, "b", self.taps[1])
         self.lines_at(indent + 2, [
-            f"p = {self.start(0)} + a", f"r = {self.start(1)} + b",
+            f"p = {self.tap(0)}", f"r = {self.tap(1)}",
             f"seen = (p >= 0) & (p < {self.height}) & (r >= 0) & (r < {self.width})"])
         return indent + 2
 
     def start(self, axis: int) -> str:
         """The row (column) of the first pixel of window (i, j), which may lie before the images."""
         return f"{'ij'[axis]} * {self.strides[axis]}" + plus((self.above, self.beside)[axis], "-")
+
+    def tap(self, axis: int) -> str:
+        """The row (column) of the pixel under tap (a, b) of window (i, j)."""
+        gap = self.dilations[axis]
+        return f"{self.start(axis)} + {'ab'[axis]}" + (f" * {gap}" if gap > 1 else "")
 
     def loop(self, indent: int, index: str, count: int) -> None:
         """A loop that LLVM unrolls where its count is small; its body stands one indent further."""
@@ -55,7 +61,15 @@ class WindowText(GridText):
         """Loops over the windows (i, j) that see pixel (p, r), and the tap (a, b) by which they do: rising, or `falling`."""
         for window, tap, pixel, k, count, limit in (("i", "a", "p", 0, self.rows, self.above), ("j", "b", "r", 1, self.columns,
                                                                                                self.beside)):
-            taps, stride = self.taps[k], self.strides[k]
+            taps, stride, gap = self.taps[k], self.strides[k], self.dilations[k]
+            if gap > 1:             # falling, since taps rise
+                self.loop(indent, tap, taps)
+                self.lines_at(indent + 1, [
+                    f"{window}_rest = {pixel}{plus(limit)} - {tap} * {gap}",
+                    f"{window} = quotient32(larger({window}_rest, 0), {stride})",
+                    f"if ({window} * {stride} == {window}_rest) & ({window} < {count}):"])
+                indent += 2
+                continue
             # pixel + before = window * stride + tap: the last window has the least tap
             most = -(-taps // stride)
             self.line(indent, f"{window}_last = quotient32({pixel}{plus(limit)}, {stride})")
@@ -227,7 +241,7 @@ def emit_depthwise_filter(node: Node) -> Kernel | None:
         text.lines_at(4, [
             f"w = first + k * {warps}",
             f"n = quotient32(w, {text.rows} * {text.columns})", f"i = quotient32(w, {text.columns}) - n * {text.rows}",
-            f"j = w - (n * {text.rows} + i) * {text.columns}", f"p = {text.start(0)} + a", f"r = {text.start(1)} + b",
+            f"j = w - (n * {text.rows} + i) * {text.columns}", f"p = {text.tap(0)}", f"r = {text.tap(1)}",
             f"seen = (w < last) & (p >= 0) & (p < {text.height}) & (r >= 0) & (r < {text.width})",
             f"seen_x[k] = taken(x0, {text.pixel(channels)} + from_c, seen)",
             f"seen_dy[k] = taken(x1, w * {results} + c, seen)"])

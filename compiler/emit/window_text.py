@@ -5,7 +5,7 @@ mind a value twice) and, where that would count, a truth value says that it is n
 """
 from __future__ import annotations
 
-from jitgraph.ops.nn.window_geometry import NEAR
+from jitgraph.ops.nn.window_geometry import NEAR, WRITTEN_OUT
 
 from .. import sizes
 from ..ir import Node, Value
@@ -14,7 +14,6 @@ from . import scalars
 from .kernel_text import KernelText
 
 TOGETHER = 4            # windows next to each other of a depthwise layer that are made at a time
-WRITTEN_OUT = 25        # taps of a window that are written out one after the other; more are gone through by loops
 FEW_CHANNELS = 64       # up to which a text says how many there are: a loop so short gains from that; others share a text
 
 
@@ -28,15 +27,17 @@ class Windows(KernelText):
         super().__init__(node, name)
         self.inputs = inputs
         self.taps, self.strides, self.before = (node.attrs[k] for k in ("taps", "strides", "before"))
+        self.dilations = node.attrs.get("dilations", (1, 1))
+        self.extents = [(t - 1) * d + 1 for t, d in zip(self.taps, self.dilations)]
         height, width, channels = image
         self.height, self.width = self.given("height", height), self.given("width", width)
         short = not isinstance(channels, sizes.Size) and channels <= FEW_CHANNELS
         self.channels = str(channels) if short else self.given("channels", channels)
         self.rows, self.pixels = self.given("rows", outputs[0]), self.given("pixels", outputs[1])
         # whether the last window along each axis may end outside
-        self.over = [not (sizes.same(b, 0) and sizes.same((o - 1) * s + t, d)
-                          or _fits(d, o, s, t, b)) for d, o, s, t, b in
-                     zip(image, outputs, self.strides, self.taps, self.before)]
+        self.over = [not (sizes.same(b, 0) and sizes.same((o - 1) * s + e, d)
+                          or _fits(d, o, s, e, b)) for d, o, s, e, b in
+                     zip(image, outputs, self.strides, self.extents, self.before)]
 
     def window(self, indent: int, vertical: list[tuple[str, str]] | None = None) -> list[tuple[int, str, str]]:
         """Lines that find window (n, i, j): one address per tap; `vertical`: what `axis` gave for its rows, where that is done.
@@ -55,16 +56,24 @@ class Windows(KernelText):
                 found.append((number, f"at{number}", f"in{number}" if inside else ""))
         return found
 
+    def start(self, index: str, axis: int) -> str:
+        """The coordinate of the first tap of window `index` along one axis."""
+        before = self.slot(f"before{axis}", self.before[axis])
+        return f"{index} * {self.strides[axis]}" + (f" - {before}" if before != "0" else "")
+
     def axis(self, indent: int, index: str, axis: int, limit: str) -> list[tuple[str, str]]:
         """(coordinate, condition) for every tap along one axis."""
-        before = self.slot(f"before{axis}", self.before[axis])
-        start = f"{index} * {self.strides[axis]}" + (f" - {before}" if before != "0" else "")
+        return self.some_taps(indent, index, axis, limit, self.start(index, axis), self.taps[axis])
+
+    def some_taps(self, indent: int, index: str, axis: int, limit: str, start: str, count: int) -> list[tuple[str, str]]:
+        """The same for `count` taps, the first of which is at `start`."""
+        steps = [k * self.dilations[axis] for k in range(count)]
         if not self.over[axis]:
-            return [(f"({start} + {k})", "") for k in range(self.taps[axis])]
+            return [(f"({start} + {step})", "") for step in steps]
         found = []
-        for k in range(self.taps[axis]):
+        for k, step in enumerate(steps):
             name = f"{index}{k}"
-            self.line(indent, f"{name} = {start} + {k}")
+            self.line(indent, f"{name} = {start} + {step}")
             self.line(indent, f"{name}_in = ({name} >= 0) & ({name} < {limit})")
             self.line(indent, f"{name} = smaller(larger({name}, 0), {limit} - 1)")
             found.append((name, f"{name}_in"))
@@ -147,37 +156,42 @@ class Windows(KernelText):
         """The first window of a row whose taps lie inside along it, and the first behind these."""
         before, stride = self.slot("before1", self.before[1]), self.strides[1]
         return (f"quotient({before} + {stride - 1}, {stride})",
-                f"quotient(larger({self.width} - {self.taps[1]} + {before} + {stride}, 0), {stride})")
+                f"quotient(larger({self.width} - {self.extents[1]} + {before} + {stride}, 0), {stride})")
 
     def tap_rows(self, indent: int, vertical: list[tuple[str, str]]) -> list[tuple[str, int, int]]:
         """Lines that find the first tap of window j in each row; returns (row, pixels behind it, number) for every tap."""
-        start = f"j * {self.strides[1]} - {self.slot('before1', self.before[1])}"
+        start = self.start("j", 1)
         for a, (row, _) in enumerate(vertical):
             self.line(indent, f"row{a} = ((n * {self.height} + {row}) * {self.width} + {start}) * {self.channels}")
-        return [(f"row{a}", b, a * self.taps[1] + b) for a in range(len(vertical)) for b in range(self.taps[1])]
+        return [(f"row{a}", b * self.dilations[1], a * self.taps[1] + b) for a in range(len(vertical)) for b in range(self.taps[1])]
 
     def read_together(self, indent: int, taps: list[tuple[str, int, int]], stride: int) -> None:
         """Lines that read what the taps of TOGETHER windows, each `stride` pixels behind the other, need: u{row}_{pixel}."""
         for row, pixel in dict.fromkeys((row, behind + p * stride) for p in range(TOGETHER) for row, behind, _ in taps):
             self.line(indent, f"u{row}_{pixel} = x0[{row} + {pixel} * {self.channels} + c]")
 
-    def sums_together(self, indent: int, taps: list[tuple[str, int, int]], stride: int, apart: int) -> None:
-        """Lines that make the sums of weighted taps of TOGETHER windows, which go `apart` pixels from each other."""
+    def sums_together(self, indent: int, taps: list[tuple[str, int, int]], stride: int, apart: int, first: str = "") -> None:
+        """Lines that make the sums of weighted taps of TOGETHER windows, which go `apart` pixels from each other; with `first`, the
+        number of the first of these taps, what is there is added to."""
         self.line(indent, f"for c in range({self.channels}):")
         self.read_together(indent + 1, taps, stride)
         for _, _, number in taps:
-            self.line(indent + 1, f"w{number} = x1[{number} * {self.channels} + c]")
+            self.line(indent + 1, f"w{number} = x1[({first} + {number}) * {self.channels} + c]" if first else
+                      f"w{number} = x1[{number} * {self.channels} + c]")
         for p in range(TOGETHER):
+            there = f"y0[out + {p * apart} * {self.channels} + c]"
+            if first:
+                self.line(indent + 1, f"v{p} = {there}")
             for k, (row, behind, number) in enumerate(taps):
                 product = f"u{row}_{behind + p * stride} * w{number}"
-                self.line(indent + 1, f"v{p} = v{p} + {product}" if k else f"v{p} = {product}")
-            self.line(indent + 1, f"y0[out + {p * apart} * {self.channels} + c] = v{p}")
+                self.line(indent + 1, f"v{p} = v{p} + {product}" if k or first else f"v{p} = {product}")
+            self.line(indent + 1, f"{there} = v{p}")
 
 
-def _fits(size: sizes.Dim, output: sizes.Dim, stride: int, taps: int, before: sizes.Dim) -> bool:
+def _fits(size: sizes.Dim, output: sizes.Dim, stride: int, extent: int, before: sizes.Dim) -> bool:
     """Whether every window surely lies inside."""
     numbers = (size, output, before)
-    return not any(isinstance(d, sizes.Size) for d in numbers) and before == 0 and (output - 1) * stride + taps <= size
+    return not any(isinstance(d, sizes.Size) for d in numbers) and before == 0 and (output - 1) * stride + extent <= size
 
 
 def is_large(node: Node) -> bool:

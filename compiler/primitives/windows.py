@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import sizes
-from ..emit import cuda_windows, windows
+from ..emit import cuda_windows, depthwise, windows
 from ..emit.window_text import NEAR
 from ..ir import Node
 from ..sizes import Dim
@@ -27,21 +27,29 @@ class Window(Kind):
 
     def tap_images(self, node: Node, x: np.ndarray, size: Sequence[int], outside: float) -> np.ndarray:
         """What every tap of the windows sees: [taps, batch, *size, channels], `outside` where that is no pixel."""
-        taps, strides, before = (node.attrs[key] for key in ("taps", "strides", "before"))
-        after = [max((n - 1) * s + t - b - d, 0) for n, s, t, b, d in zip(size, strides, taps, before, x.shape[1:3])]
+        before = node.attrs["before"]
+        under, whole = self.under_taps(node, size)
+        after = [max(w - b - d, 0) for w, b, d in zip(whole, before, x.shape[1:3])]
         x = np.pad(x, [(0, 0), *zip(before, after), (0, 0)], constant_values=outside)
-        return np.stack([x[:, a:a + (size[0] - 1) * strides[0] + 1:strides[0], b:b + (size[1] - 1) * strides[1] + 1:strides[1]]
-                         for a, b in np.ndindex(*taps)])
+        return np.stack([x[index] for index in under])
+
+    def under_taps(self, node: Node, size: Sequence[int]) -> tuple[list[tuple[slice, ...]], list[int]]:
+        """(for every tap, the index of what it sees in images with zeros around; rows and columns that all see together)"""
+        taps, strides = node.attrs["taps"], node.attrs["strides"]
+        gaps = node.attrs.get("dilations", (1, 1))
+        steps = [(n - 1) * s + 1 for n, s in zip(size, strides)]
+        under = [(slice(None), *(slice(t * g, t * g + n, s) for t, g, n, s in zip(tap, gaps, steps, strides)))
+                 for tap in np.ndindex(*taps)]
+        return under, [n + (t - 1) * g for n, t, g in zip(steps, taps, gaps)]
 
     def sent_back(self, node: Node, parts: np.ndarray) -> np.ndarray:
         """The sum over taps of what each sends to the pixel that it sees: the transpose of `tap_images`."""
-        taps, strides, before = (node.attrs[key] for key in ("taps", "strides", "before"))
+        before = node.attrs["before"]
         batch, height, width, channels = node.out.shape
-        size = parts.shape[2:4]
-        whole = [max((n - 1) * s + t, b + d) for n, s, t, b, d in zip(size, strides, taps, before, (height, width))]
-        found = np.zeros((batch, *whole, channels), parts.dtype)
-        for part, (a, b) in zip(parts, np.ndindex(*taps)):
-            found[:, a:a + (size[0] - 1) * strides[0] + 1:strides[0], b:b + (size[1] - 1) * strides[1] + 1:strides[1]] += part
+        under, whole = self.under_taps(node, parts.shape[2:4])
+        found = np.zeros((batch, *(max(w, b + d) for w, b, d in zip(whole, before, (height, width))), channels), parts.dtype)
+        for part, index in zip(parts, under):
+            found[index] += part
         return found[:, before[0]:before[0] + height, before[1]:before[1] + width]
 
     def counts(self, node: Node, image: tuple[int, ...], size: Sequence[int]) -> np.ndarray:
@@ -108,9 +116,10 @@ class Depthwise(Window):
     """y[n, i, j, c * multiplier + k] = sum over taps of x[..., c] * w[tap, c, k].  Inputs: images, filter."""
 
     name = "depthwise"
-    attributes = {**Window.attributes, "multiplier": "results of each channel"}
+    attributes = {**Window.attributes, "multiplier": "results of each channel",
+                  "dilations": "from one pixel of a window to the next"}
     reads_halves = ("cuda",)
-    kernels = {"cpu": windows.emit_depthwise, "cuda": cuda_windows.emit_depthwise}
+    kernels = {"cpu": depthwise.emit_depthwise, "cuda": cuda_windows.emit_depthwise}
 
     @rounded_once
     def meaning(self, node: Node, x: np.ndarray, w: np.ndarray) -> Any:
@@ -124,7 +133,7 @@ class DepthwiseInput(Window):
     name = "depthwise_input"
     attributes = Depthwise.attributes
     reads_halves = ("cuda",)
-    kernels = {"cpu": windows.emit_depthwise_input, "cuda": cuda_windows.emit_depthwise_input}
+    kernels = {"cpu": depthwise.emit_depthwise_input, "cuda": cuda_windows.emit_depthwise_input}
 
     @rounded_once
     def meaning(self, node: Node, dy: np.ndarray, w: np.ndarray) -> Any:
@@ -133,18 +142,19 @@ class DepthwiseInput(Window):
 
 
 class DepthwiseFilter(Window):
-    """Partial gradients for the filter, one for each part of the batch.  Inputs: images, gradient of the result."""
+    """Partial gradients for the filter, one for each part of the rows of windows.  Inputs: images, gradient of the result."""
 
     name = "depthwise_filter"
     attributes = Depthwise.attributes
-    kernels = {"cpu": windows.emit_depthwise_filter, "cuda": cuda_windows.emit_depthwise_filter}
+    kernels = {"cpu": depthwise.emit_depthwise_filter, "cuda": cuda_windows.emit_depthwise_filter}
 
     def meaning(self, node: Node, x: np.ndarray, dy: np.ndarray) -> Any:
         chunks, *shape = node.out.shape
-        seen = self.tap_images(node, x, dy.shape[1:3], 0)
-        dy = dy.reshape(*dy.shape[:3], *shape[2:])
-        parts = [np.einsum("tnijc,nijck->tck", seen[:, part], dy[part])
-                 for part in np.array_split(np.arange(x.shape[0]), chunks)]
+        batch, rows, columns = dy.shape[:3]
+        seen = self.tap_images(node, x, (rows, columns), 0).reshape(-1, batch * rows, columns, x.shape[3])
+        dy = dy.reshape(batch * rows, columns, *shape[2:])
+        ends = [q * batch * rows // chunks for q in range(chunks + 1)]
+        parts = [np.einsum("tijc,ijck->tck", seen[:, start:end], dy[start:end]) for start, end in zip(ends, ends[1:])]
         return np.stack(parts).reshape(node.out.shape)
 
 

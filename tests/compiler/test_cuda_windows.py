@@ -47,6 +47,16 @@ def test_depthwise_and_its_gradients(tf, on_the_grid, size, multiplier, taps, st
     assert {"depthwise_f32", "depthwise_input_f32", "depthwise_filter_f32"} <= names
 
 
+@pytest.mark.parametrize("taps, step, gap, multiplier", [(7, 1, 1, 1), (6, 2, 1, 2), (3, 1, 2, 1), (3, 2, 2, 2)])
+def test_depthwise_with_large_filters_and_with_gaps(tf, on_the_grid, taps, step, gap, multiplier):
+    x, w = tf.placeholder(tf.float32, [None, 9, 8, 5]), tf.placeholder(tf.float32, [taps, taps, 5, multiplier])
+    y = tf.nn.depthwise_conv2d_native(x, w, [1, step, step, 1], "SAME", dilations=[1, gap, gap, 1])
+    feeds = {x: RNG.standard_normal((2, 9, 8, 5)).astype(np.float32), w: RNG.standard_normal(w.shape.as_list()).astype(np.float32)}
+    names = {kernel.name for kernel in on_the_grid([y, *tf.gradients(tf.square(y), [x, w])], feeds)}
+    sent = "depthwise_f32" if multiplier == step == 1 else "depthwise_input_f32"
+    assert {"depthwise_f32", sent, "depthwise_filter_f32"} <= names
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
 @pytest.mark.parametrize("target, jit", [("cpu", "off"), ("cpu", "always"), ("cuda-simulator", "always")])
 def test_the_maximum_of_a_window_begins_with_the_lowest_finite_number(tf, monkeypatch, target, jit, dtype):

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from jitgraph.compiler.emit import windows
+from jitgraph.compiler.emit import depthwise
 
 RNG = np.random.RandomState(0)
 
@@ -36,7 +36,7 @@ def test_pools_and_their_gradients(tf, agree, case, kind, layout, dtype):
 @pytest.mark.parametrize("size, multiplier, taps, step, padding, layout", [
     ((2, 8, 8, 3), 1, 3, 1, "SAME", "NHWC"), ((2, 8, 8, 16), 1, 3, 2, "SAME", "NHWC"), ((3, 9, 7, 4), 2, 3, 1, "VALID", "NHWC"),
     ((20, 9, 7, 4), 2, 3, 2, "SAME", "NCHW"), ((2, 11, 13, 5), 1, 2, 3, "VALID", "NHWC"),
-    ((2, 11, 13, 17), 3, 5, 2, "SAME", "NHWC"),
+    ((2, 11, 13, 17), 3, 5, 2, "SAME", "NHWC"), ((2, 9, 14, 17), 1, 6, 2, "SAME", "NHWC"), ((1, 9, 8, 3), 2, 7, 1, "VALID", "NHWC"),
 ])
 def test_depthwise_and_its_gradients(tf, agree, size, multiplier, taps, step, padding, layout):
     x = RNG.standard_normal(size).astype(np.float32)
@@ -50,6 +50,24 @@ def test_depthwise_and_its_gradients(tf, agree, size, multiplier, taps, step, pa
     assert {"depthwise_f32", "depthwise_input_f32", "depthwise_filter_f32"} <= set(kernels)
 
 
+@pytest.mark.parametrize("taps, step, gap, padding", [
+    ((7, 7), 1, 1, "SAME"), ((6, 9), 1, 1, "VALID"), ((1, 31), 1, 1, "SAME"), ((31, 2), 1, 1, "SAME"), ((3, 3), 1, 2, "SAME"),
+    ((3, 3), 1, 3, "VALID"), ((5, 7), 1, 2, "SAME"), ((9, 9), 2, 1, "SAME"), ((2, 3), 2, 2, "SAME"), ((6, 5), 2, 3, "VALID"),
+])
+@pytest.mark.parametrize("multiplier", [1, 2])
+@pytest.mark.parametrize("channels", [3, 40, 70])
+def test_depthwise_with_large_filters_and_with_gaps(tf, agree, channels, multiplier, taps, step, gap, padding):
+    """Whose rows are written out, or gone through by loops, and whose pixels lie apart."""
+    x = RNG.standard_normal((2, 19, 33, channels)).astype(np.float32)
+    w = RNG.standard_normal((*taps, channels, multiplier)).astype(np.float32)
+    fed, filters = tf.placeholder(tf.float32, [None, *x.shape[1:]]), tf.placeholder(tf.float32, w.shape)
+    y = tf.nn.depthwise_conv2d_native(fed, filters, [1, step, step, 1], padding, dilations=[1, gap, gap, 1])
+    weights = tf.random.stateless_normal(tf.shape(y), [1, 2])
+    kernels = agree([y, *tf.gradients(y * weights, [fed, filters])], {fed: x, filters: w}, np.float32)
+    sent = "depthwise_f32" if multiplier == step == 1 else "depthwise_input_f32"
+    assert {"depthwise_f32", sent, "depthwise_filter_f32"} <= set(kernels)
+
+
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("channels", [20, 70])
 @pytest.mark.parametrize("width", [2, 3, 6, 7, 11])
@@ -59,8 +77,8 @@ def test_windows_that_are_made_together_have_the_same_bits(tf, monkeypatch, widt
     w = RNG.standard_normal((*taps, channels, 1)).astype(np.float32)
     x[0, 0, 0, 0], w[0, 0, 0, 0] = np.inf, 0        # a tap outside must not be taken for one with weight 0
     found = []
-    for most in (0, windows.MOST_TAPS):
-        monkeypatch.setattr(windows, "MOST_TAPS", most)
+    for most in (0, depthwise.MOST_TAPS):
+        monkeypatch.setattr(depthwise, "MOST_TAPS", most)
         fed, filters = tf.placeholder(tf.float32, [None, 5, width, channels]), tf.placeholder(tf.float32, w.shape)
         y = tf.nn.depthwise_conv2d(fed, filters, [1, 1, 1, 1], padding)
         with tf.Session(jit="always") as session:

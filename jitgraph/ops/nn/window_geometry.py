@@ -11,6 +11,7 @@ import numpy as np
 
 from jitgraph.graph.errors import UnimplementedError
 
+WRITTEN_OUT = 25        # taps of a window that kernels write out one after the other; more are gone through by loops
 NEAR = 1e-5             # TensorFlow's kernel for volumes takes numbers that differ by less for the maximum
 
 

@@ -6,14 +6,14 @@ instead.
 """
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 from jitgraph.ops.nn import window_geometry
-from jitgraph.ops.nn.window_geometry import Layout, Window
+from jitgraph.ops.nn.window_geometry import WRITTEN_OUT, Layout, Window
 
-MOST_TAPS = 25          # of a depthwise filter, whose taps are written out one after the other
 LARGE_FILTER = 1 << 15  # products per pixel from which a filter's gradient is a matrix product, and not summed by parts
 WIDE = ("float32", "float64")
 FACTORS = (*WIDE, "float16", "bfloat16")        # of convolutions, and what images that are pooled are
@@ -247,7 +247,18 @@ def depthwise_input_gradient(b: Any, sizes: Any, w: Any, dy: Any, strides: Any, 
     wins, attrs = _depthwise_attrs(w.shape, shape[1:3], layout, strides, padding, dilations)
     _check(shape[3] == w.shape[2])
     _check_output(dy, shape[0], wins, w.shape[2] * w.shape[3])
-    return _restored(b, b.primitive("depthwise_input", [dy, w], tuple(shape), **attrs), layout)
+    kind = "depthwise_input"
+    if _is_turned_round(wins, attrs):
+        kind, w = "depthwise", b.reverse(w, (0, 1))
+        attrs = {**attrs, "before": tuple(win.extent - 1 - win.before for win in wins)}
+    return _restored(b, b.primitive(kind, [dy, w], tuple(shape), **attrs), layout)
+
+
+def _is_turned_round(wins: list[Window], attrs: dict[str, Any]) -> bool:
+    """Whether the gradient of such a depthwise convolution for its input is made as one, by the filter turned round: where
+    windows are at every pixel, and the kernel for the gradient does not write out its taps."""
+    plain = attrs["multiplier"] == 1 and all(win.stride == 1 for win in wins)
+    return plain and (math.prod(attrs["taps"]) > WRITTEN_OUT or any(win.dilation > 1 for win in wins))
 
 
 def depthwise_filter_gradient(b: Any, x: Any, sizes: Any, dy: Any, strides: Any, padding: str, data_format: str,
@@ -268,8 +279,7 @@ def _depthwise_attrs(filter_shape: Any, size: Any, layout: Layout, strides: Any,
                      dilations: Any) -> tuple[list[Window], dict[str, Any]]:
     kh, kw, _, multiplier = _known(tuple(filter_shape))
     wins = _windows(size, (kh, kw), layout, strides, padding, dilations, ())
-    _check(0 < kh * kw <= MOST_TAPS and all(win.dilation == 1 for win in wins))
-    return wins, {**_attrs((kh, kw), wins), "multiplier": multiplier}
+    return wins, {**_attrs((kh, kw), wins), "multiplier": multiplier, "dilations": tuple(int(win.dilation) for win in wins)}
 
 
 def _check(holds: Any) -> None:

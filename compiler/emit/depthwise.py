@@ -1,0 +1,265 @@
+"""Kernels of depthwise convolutions of images [batch, height, width, channels], whose channels are not mixed, and of their
+gradients.
+
+The taps of a window are written out one after the other and the channels are the innermost loop, which LLVM vectorises.  Of
+filters with more taps than that suits, a row is written out, and the rows are gone through by a loop.
+"""
+from __future__ import annotations
+
+from .. import sizes
+from ..ir import Node
+from ..kernel import Kernel
+from ..tuning import CPU
+from .window_text import TOGETHER, Windows, is_large, work
+
+MOST_TAPS = 9           # of windows that are made several at a time
+LONG_ROW = 25           # taps of a row of a filter that are written out; of a longer one, each is gone to by a loop
+
+
+def _goes_together(node: Node) -> bool:
+    """Whether several windows of a depthwise layer are made at a time: weights and pixels that they share are read once.
+
+    Windows that lie further apart share few, and wait for memory."""
+    taps = node.attrs["taps"]
+    few = taps[0] * taps[1] <= MOST_TAPS or is_large(node)
+    return int(node.attrs["multiplier"]) == 1 and node.attrs["strides"][1] == 1 and few
+
+
+def emit_depthwise(node: Node) -> Kernel:
+    """y[n, i, j, c * m + k] = sum over taps of x[..., c] * w[tap, c, k]."""
+    x, w = node.inputs
+    text = Windows(node, "depthwise", [x, w], x.shape[1:], node.out.shape[1:3])
+    multiplier = int(node.attrs["multiplier"])
+    text.each_row()
+    if is_large(node):
+        _sums_by_rows(node, text, multiplier)
+        return _of_rows_of_windows(node, text)
+    vertical = text.axis(2, "i", 0, text.height)
+    if _goes_together(node):
+        at = text.inner(2, "j", text.pixels, text.inside(), vertical)
+        together = text.tap_rows(at, vertical)
+        text.line(at, f"out = (q * {text.pixels} + j) * {text.channels}")
+        text.sums_together(at, together, text.strides[1], 1)
+        at = text.outer(2, "j", text.pixels)
+    else:
+        text.line(2, f"for j in range({text.pixels}):")
+        at = 3
+    taps = text.window(at, vertical)
+    text.line(at, f"out = (q * {text.pixels} + j) * {text.channels} * {multiplier}")
+    text.line(at, f"for k in range({multiplier}):")
+    text.line(at + 1, f"for c in range({text.channels}):")
+    for number, address, condition in taps:
+        value = text.guarded(f"x0[{address} + c]", condition)
+        product = f"{value} * x1[({number} * {text.channels} + c) * {multiplier} + k]"
+        text.line(at + 2, f"v = {product}" if not number else f"v = v + {product}")
+    text.line(at + 2, f"y0[out + c * {multiplier} + k] = v")
+    return _of_rows_of_windows(node, text)
+
+
+def _of_rows_of_windows(node: Node, text: Windows) -> Kernel:
+    """The kernel whose items are rows of windows."""
+    n, oh, ow, channels = node.out.shape
+    kernel = text.kernel(text.inputs, n * oh, (0.15, work(node, ow * channels)))
+    kernel.region = text.region(f"first = item * {text.pixels}", f"count = {text.pixels}")
+    return kernel
+
+
+def _sums_by_rows(node: Node, text: Windows, multiplier: int) -> None:
+    """Lines that make row q of the windows, to which one row of the filter after the other adds its part."""
+    row = f"{text.pixels} * {text.channels} * {multiplier}"
+    text.line(2, f"for k in range({row}):")
+    text.line(3, f"y0[q * {row} + k] = {text.code}(0)")
+    at, count = _each_row_of_taps(text, 2)
+    if _goes_together(node):
+        inner = text.inner(at, "j", text.pixels, text.inside(), [])
+        _pixels_under(text, inner)
+        text.line(inner, f"out = (q * {text.pixels} + j) * {text.channels}")
+        text.sums_together(inner, _taps_of_row(text, count), text.strides[1], 1, "tap")
+        at = text.outer(at, "j", text.pixels)
+    else:
+        text.line(at, f"for j in range({text.pixels}):")
+        at += 1
+    taps = _guarded_taps(text, at, count)
+    text.line(at, f"out = (q * {text.pixels} + j) * {text.channels} * {multiplier}")
+    text.line(at, f"for k in range({multiplier}):")
+    text.line(at + 1, f"for c in range({text.channels}):")
+    text.line(at + 2, f"v = y0[out + c * {multiplier} + k]")
+    for number, address, condition in taps:
+        value = text.guarded(f"x0[{address} + c]", condition)
+        text.line(at + 2, f"v = v + {value} * x1[((tap + {number}) * {text.channels} + c) * {multiplier} + k]")
+    text.line(at + 2, f"y0[out + c * {multiplier} + k] = v")
+
+
+def _each_row_of_taps(text: Windows, indent: int) -> tuple[int, int]:
+    """The loop over rows of the filter that lie inside at row i of the windows of image n: `row` of the image and `tap`, the number
+    of the first in it.  Returns (the indent inside, how many taps follow one another there).
+
+    Those are all of a row; in a long one, a further loop goes from one to the next."""
+    count = text.taps[1] if text.taps[1] <= LONG_ROW else 1
+    text.line(indent, f"for a in range({text.taps[0]}):")
+    text.line(indent + 1, f"row = {text.start('i', 0)} + a * {text.dilations[0]}")
+    text.line(indent + 1, f"if outside(row, {text.height}) == 0:")
+    text.line(indent + 2, f"for b in range(0, {text.taps[1]}, {count}):")
+    text.line(indent + 3, f"tap = a * {text.taps[1]} + b")
+    return indent + 3, count
+
+
+def _pixels_under(text: Windows, indent: int) -> None:
+    """A line that finds `row0`, the pixel under tap b of window j in `row`."""
+    text.line(indent, f"row0 = ((n * {text.height} + row) * {text.width} + {text.start('j', 1)} + b * {text.dilations[1]}) * "
+                      f"{text.channels}")
+
+
+def _taps_of_row(text: Windows, count: int) -> list[tuple[str, int, int]]:
+    """(row, pixels behind it, number) of the taps that follow `tap` for windows that lie inside, as of `Windows.tap_rows`."""
+    return [("row0", k * text.dilations[1], k) for k in range(count)]
+
+
+def _guarded_taps(text: Windows, indent: int, count: int) -> list[tuple[int, str, str]]:
+    """Lines that find those for window j anywhere; returns (number, address, condition) of each, as `Windows.window` does."""
+    found = []
+    start = f"{text.start('j', 1)} + b * {text.dilations[1]}"
+    for k, (column, condition) in enumerate(text.some_taps(indent, "j", 1, text.width, start, count)):
+        text.line(indent, f"at{k} = ((n * {text.height} + row) * {text.width} + {column}) * {text.channels}")
+        found.append((k, f"at{k}", condition))
+    return found
+
+
+def emit_depthwise_input(node: Node) -> Kernel:
+    """The gradient of a depthwise convolution for its input; inputs dy, w.
+
+    x[n, p, q, c] = sum of dy[n, i, j, c * m + k] * w[a, b, c, k] over the taps with i * stride + a = p + before, and k.
+    Which those are depends on the phase of p and of q, the remainders by the strides."""
+    dy, w = node.inputs
+    text = Windows(node, "depthwise_input", [dy, w], node.out.shape[1:], dy.shape[1:3])
+    multiplier, (down, across) = int(node.attrs["multiplier"]), text.strides
+    if is_large(node) or text.extents != [*text.taps]:
+        return _sent_back(node, text, multiplier)
+    text.line(1, "for q in range(begin, end):")
+    text.lines_at(2, [f"n = quotient(q, {text.height})", f"p = q - n * {text.height}",
+                      f"rest = p + {text.slot('before0', text.before[0])}", f"i = quotient(rest, {down})", f"rest -= i * {down}"])
+    left = text.slot("before1", text.before[1])
+    for phase in range(down):
+        at = 2
+        if down > 1:
+            text.line(2, f"if rest == {phase}:")
+            at = 3
+        vertical = text.phase(at, "i", phase, 0, text.rows)
+        for other in range(across):
+            text.lines_at(at, [f"first = ({other} - {left}) % {across}", f"seen = quotient(first + {left}, {across})",
+                               f"those = quotient({text.width} - first + {across - 1}, {across})"])
+            most = len(range(other, text.taps[1], across))          # taps that a pixel of this phase has
+            if _goes_together(node) and vertical and most:
+                inner = text.inner(at, "t", "those", (f"larger({most - 1} - seen, 0)", f"{text.pixels} - seen"),
+                                   [(row, condition) for _, row, condition in vertical])
+                for a, row, _ in vertical:
+                    text.line(inner, f"row{a} = ((n * {text.rows} + {row}) * {text.pixels} + seen + t - {most - 1}) * "
+                                     f"{text.channels}")
+                text.line(inner, f"out = (q * {text.width} + first + t * {across}) * {text.channels}")
+                text.sums_together(inner, [(f"row{a}", most - 1 - k, a * text.taps[1] + b) for a, _, _ in vertical
+                                           for k, b in enumerate(range(other, text.taps[1], across))], 1, across)
+                text.outer(at, "t", "those")
+            else:
+                text.line(at, "for t in range(those):")
+            text.lines_at(at + 1, [f"q1 = first + t * {across}", "j = seen + t"])
+            horizontal = text.phase(at + 1, "j", other, 1, text.pixels)
+            terms = []
+            for a, row, row_inside in vertical:
+                for b, column, column_inside in horizontal:
+                    number = a * text.taps[1] + b
+                    text.line(at + 1, f"at{number} = ((n * {text.rows} + {row}) * {text.pixels} + {column}) * "
+                                      f"{text.channels} * {multiplier}")
+                    text.line(at + 1, f"in{number} = {row_inside} & {column_inside}")
+                    terms += [text.guarded(f"x0[at{number} + c * {multiplier} + {k}]", f"in{number}")
+                              + f" * x1[({number} * {text.channels} + c) * {multiplier} + {k}]" for k in range(multiplier)]
+            text.line(at + 1, f"out = (q * {text.width} + q1) * {text.channels}")
+            text.line(at + 1, f"for c in range({text.channels}):")
+            for k, term in enumerate(terms or [f"{text.code}(0)"]):
+                text.line(at + 2, f"v = v + {term}" if k else f"v = {term}")
+            text.line(at + 2, "y0[out + c] = v")
+    return _of_rows_of_pixels(node, text)
+
+
+def _of_rows_of_pixels(node: Node, text: Windows) -> Kernel:
+    """The kernel whose items are rows of the image."""
+    n, height, width, channels = node.out.shape
+    multiplier, (down, across) = int(node.attrs["multiplier"]), text.strides
+    steps = work(node, width * channels) * multiplier // (down * across) + width * channels
+    kernel = text.kernel(text.inputs, n * height, (0.15, steps))
+    kernel.region = text.region(f"first = item * {text.width}", f"count = {text.width}")
+    return kernel
+
+
+def _sent_back(node: Node, text: Windows, multiplier: int) -> Kernel:
+    """The same with loops over the taps, each of which sends what it sees in a row of windows to the pixels under it."""
+    down, across = text.strides
+    left, dilation = text.slot("before1", text.before[1]), text.dilations
+    text.line(1, "for q in range(begin, end):")
+    text.lines_at(2, [f"n = quotient(q, {text.height})", f"p = q - n * {text.height} + {text.slot('before0', text.before[0])}",
+                      f"for k in range({text.width} * {text.channels}):"])
+    text.line(3, f"y0[q * {text.width} * {text.channels} + k] = {text.code}(0)")
+    text.line(2, f"for a in range({text.taps[0]}):")
+    text.lines_at(3, [f"rest = p - a * {dilation[0]}", f"i = quotient(larger(rest, 0), {down})",
+                      f"if (i * {down} == rest) & (i < {text.rows}):"])
+    text.line(4, f"for b in range({text.taps[1]}):")
+    text.lines_at(5, [f"shift = b * {dilation[1]} - {left}", f"low = quotient(larger({across - 1} - shift, 0), {across})",
+                      f"high = quotient(larger({text.width} + {across - 1} - shift, 0), {across})",
+                      f"weight = (a * {text.taps[1]} + b) * {text.channels} * {multiplier}",
+                      f"for j in range(low, smaller(high, {text.pixels})):"])
+    text.lines_at(6, [f"out = (q * {text.width} + j * {across} + shift) * {text.channels}",
+                      f"there = ((n * {text.rows} + i) * {text.pixels} + j) * {text.channels} * {multiplier}",
+                      f"for k in range({multiplier}):"])
+    text.line(7, f"for c in range({text.channels}):")
+    text.line(8, f"y0[out + c] += x0[there + c * {multiplier} + k] * x1[weight + c * {multiplier} + k]")
+    return _of_rows_of_pixels(node, text)
+
+
+def emit_depthwise_filter(node: Node) -> Kernel:
+    """Partial gradients, for parts of the rows of windows, of a depthwise convolution for its filter; inputs x, dy."""
+    x, dy = node.inputs
+    text = Windows(node, "depthwise_filter", [x, dy], x.shape[1:], dy.shape[1:3])
+    multiplier = int(node.attrs["multiplier"])
+    rows = f"{text.slot('images', x.shape[0])} * {text.rows}"
+    size = f"{text.taps[0] * text.taps[1]} * {text.channels} * {multiplier}"
+    text.line(1, "for q in range(begin, end):")
+    text.line(2, f"for k in range({size}):")
+    text.line(3, f"y0[q * {size} + k] = {text.code}(0)")
+    text.line(2, f"for row_of_all in range(quotient(q * {rows}, {CPU.chunks}), quotient((q + 1) * {rows}, {CPU.chunks})):")
+    text.lines_at(3, [f"n = quotient(row_of_all, {text.rows})", f"i = row_of_all - n * {text.rows}"])
+    together = _goes_together(node)
+    if is_large(node):
+        at, count = _each_row_of_taps(text, 3)
+        find, first = lambda indent: _guarded_taps(text, indent, count), "tap + "
+    else:
+        at, vertical = 3, text.axis(3, "i", 0, text.height)
+        find, first = lambda indent: text.window(indent, vertical), ""
+    if together:
+        inner = text.inner(at, "j", text.pixels, text.inside(), [] if is_large(node) else vertical)
+        if is_large(node):
+            _pixels_under(text, inner)
+        taps = _taps_of_row(text, count) if is_large(node) else text.tap_rows(inner, vertical)
+        text.line(inner, f"out = (row_of_all * {text.pixels} + j) * {text.channels}")
+        text.line(inner, f"for c in range({text.channels}):")
+        text.read_together(inner + 1, taps, text.strides[1])
+        for p in range(TOGETHER):
+            text.line(inner + 1, f"g{p} = x1[out + {p} * {text.channels} + c]")
+        for row, behind, number in taps:
+            there = f"y0[q * {size} + ({first}{number}) * {text.channels} + c]"
+            text.line(inner + 1, f"v = {there}")
+            for p in range(TOGETHER):
+                text.line(inner + 1, f"v = v + u{row}_{behind + p * text.strides[1]} * g{p}")
+            text.line(inner + 1, f"{there} = v")
+        at = text.outer(at, "j", text.pixels)
+    else:
+        text.line(at, f"for j in range({text.pixels}):")
+        at += 1
+    guarded = find(at)
+    text.line(at, f"out = (row_of_all * {text.pixels} + j) * {text.channels} * {multiplier}")
+    text.line(at, f"for k in range({multiplier}):")
+    text.line(at + 1, f"for c in range({text.channels}):")
+    text.line(at + 2, f"g = x1[out + c * {multiplier} + k]")
+    for number, address, condition in guarded:
+        product = text.guarded(f"x0[{address} + c] * g", condition)
+        text.line(at + 2, f"y0[q * {size} + (({first}{number}) * {text.channels} + c) * {multiplier} + k] += {product}")
+    per_chunk = (sizes.product(dy.shape[:2]) + CPU.chunks - 1) // CPU.chunks
+    return text.kernel(text.inputs, CPU.chunks, (0.3, per_chunk * work(node, sizes.product(dy.shape[2:]))))
