@@ -37,13 +37,15 @@ CASES = {
     "few pixels, steps": ((2, 6, 6, 256), (3, 3, 512), 2, 1, "SAME"),
     "few pixels, gaps": ((1, 6, 6, 256), (3, 3, 512), 1, 2, "SAME"),
     "rows in several bands": ((2, 40, 40, 16), (3, 3, 33), 1, 1, "SAME"),
+    "steps and gaps": ((2, 11, 12, 5), (3, 3, 7), 2, 2, "SAME"),
+    "steps and gaps, inside": ((2, 13, 10, 4), (2, 3, 6), 3, 2, "VALID"),
     "rows in several bands, steps and gaps": ((2, 90, 40, 16), (3, 3, 32), [2, 1], [1, 2], "SAME"),
 }
 
 
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @pytest.mark.parametrize("groups, channels, out, taps, step, gap", [
-    (4, 2, 8, 3, 1, 1), (32, 4, 64, 3, 2, 1), (2, 3, 6, 1, 1, 1), (3, 1, 9, 5, 1, 2), (2, 8, 2, 3, 2, 1)])
+    (4, 2, 8, 3, 1, 1), (32, 4, 64, 3, 2, 1), (2, 3, 6, 1, 1, 1), (3, 1, 9, 5, 1, 2), (2, 8, 2, 3, 2, 1), (4, 2, 8, 3, 2, 3)])
 def test_groups_of_channels(tf, agree, host_steps, groups, channels, out, taps, step, gap, layout):
     size = (2, 9, 8, groups * channels)
     size = size if layout == "NHWC" else tuple(size[i] for i in (0, 3, 1, 2))

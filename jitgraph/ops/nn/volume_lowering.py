@@ -20,7 +20,7 @@ from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 from jitgraph.ops.nn import window_geometry, window_lowering
 from jitgraph.ops.nn.window_geometry import NEAR, Layout, Window
-from jitgraph.ops.nn.window_lowering import FACTORS, _channels_last, _check, _known, _restored
+from jitgraph.ops.nn.window_lowering import FACTORS, _channels_last, _check, _known, _restored, spread
 
 _PLANES = "NHWC"
 
@@ -50,7 +50,7 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
     _check(dy.shape[1] == win.output)
     missing = size[0] + win.before - win.output * win.stride
     shifted = Window(win.extent, 1, win.dilation, win.extent - 1 - win.before, missing if missing > 0 else 0, size[0])
-    met = _met(b, _spread(b, dy, win.stride), taps, shifted)
+    met = _met(b, spread(b, dy, win.stride, 1), taps, shifted)
     # tap k of the filter is tap taps - 1 - k of what is met
     flipped = b.transpose(b.reverse(w, [0]), (1, 2, 3, 0, 4))
     dx = window_lowering.input_gradient(b, _sizes(b, size[1:]), b.reshape(flipped, (*plane_taps, channels, taps * out)), met,
@@ -124,7 +124,7 @@ def max_pool_gradient(b: Any, x: Any, y: Any, dy: Any, ksize: Any, strides: Any,
     for tap in range(win.extent):
         met = b.slice(padded, (0, tap, 0, 0, 0), (n, win.output, *rest), (1, win.stride, 1, 1, 1))
         part = window_lowering.max_pool_gradient(b, _planes(b, met), _planes(b, y), _planes(b, dy), *plane, op="near_max")
-        apart = _spread(b, _volume(b, part, n, win.output), win.stride)
+        apart = spread(b, _volume(b, part, n, win.output), win.stride, 1)
         missing = win.before + size - tap - win.output * win.stride
         placed = b.pad(apart, (0, tap, 0, 0, 0), (0, missing if missing > 0 else 0, 0, 0, 0))
         parts.append(b.slice(placed, (0, win.before, 0, 0, 0), x.shape))
@@ -219,12 +219,3 @@ def _of_planes(b: Any, w: Any) -> Any:
     """A filter [depth taps, kh, kw, in, out] for what `_met` gives: [kh, kw, depth taps * in, out]."""
     taps, kh, kw, channels, out = w.shape
     return b.reshape(b.transpose(w, (1, 2, 0, 3, 4)), (kh, kw, taps * channels, out))
-
-
-def _spread(b: Any, x: Any, stride: int) -> Any:
-    """x [n, depth, ...] with stride - 1 planes of zeros after each of its planes."""
-    if stride == 1:
-        return x
-    n, depth, *rest = x.shape
-    apart = b.pad(b.reshape(x, (n, depth, 1, *rest)), (0,) * 6, (0, 0, stride - 1, 0, 0, 0))
-    return b.reshape(apart, (n, depth * stride, *rest))

@@ -1,8 +1,7 @@
 """2-D convolutions and poolings in the compiler's primitives: padding, layout, and which of them are matrix products.
 
 Groups of channels are convolutions of their own, side by side.  What these cannot express (filters whose size is not
-known, strides and gaps together in a gradient, large windows of a pooling) raises NotImplementedError: the NumPy meaning runs
-instead.
+known, on some targets large windows of a pooling) raises NotImplementedError: the NumPy meaning runs instead.
 """
 from __future__ import annotations
 
@@ -58,8 +57,13 @@ def input_gradient(b: Any, input_sizes: Any, w: Any, dy: Any, strides: Any, padd
     groups = _groups(sizes[layout.channel], channels, out)
     size = layout.pick(sizes)
     wins = _windows(size, (kh, kw), layout, strides, padding, dilations, explicit_paddings)
-    _check(all(win.stride == 1 or win.dilation == 1 for win in wins))
     _check_output(dy, sizes[layout.batch], wins, out)
+    for axis, win in enumerate(wins):
+        if win.stride > 1 and win.dilation > 1:     # as of windows at every pixel, of which most get no gradient
+            count = size[axis] + win.before + win.after - win.extent + 1
+            dy = spread(b, dy, win.stride, 1 + axis)
+            dy = b.slice(dy, (0,) * 4, [count if k == 1 + axis else d for k, d in enumerate(dy.shape)])
+            wins[axis] = win._replace(stride=1, output=count)
     return _restored(b, _grouped(b, groups, lambda w, dy: _input_gradient(b, size, w, dy, wins), w, dy), layout)
 
 
@@ -111,6 +115,16 @@ def _filter_gradient(b: Any, x: Any, shape: list[int], dy: Any, wins: list[Windo
     if _is_matrix_product(wins, (kh, kw)) and channels * out >= LARGE_FILTER:
         return b.reshape(b.matmul(b.reshape(x, (-1, channels)), b.reshape(dy, (-1, out)), True, False), shape)
     return b.convolve_filter(x, dy, tuple(shape), *_steps(wins), _around(wins))
+
+
+def spread(b: Any, x: Any, stride: int, axis: int) -> Any:
+    """x with stride - 1 elements of zeros after each of its elements along an axis."""
+    if stride == 1:
+        return x
+    head, count, rest = x.shape[:axis], x.shape[axis], x.shape[axis + 1:]
+    after = [stride - 1 if k == axis + 1 else 0 for k in range(x.rank + 1)]
+    apart = b.pad(b.reshape(x, (*head, count, 1, *rest)), [0] * (x.rank + 1), after)
+    return b.reshape(apart, (*head, count * stride, *rest))
 
 
 def _groups(depth: Any, channels: int, out: int) -> int:
