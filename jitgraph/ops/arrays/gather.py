@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare import prim
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.declare.samples import draw, ints
@@ -43,9 +44,23 @@ def _gathered(c: Any, axis: Any, batch_dims: int = 0) -> Any:
 
 
 def _lower_gather_v2(b: Any, params: Any, indices: Any, axis: Any, batch_dims: int) -> Any:
-    if axis.constant is None or batch_dims:
+    if axis.constant is None:
         return NotImplemented
-    return lower_slices(b, params, indices, axis_from(axis.constant.reshape(()), len(params.shape)))
+    at = axis_from(axis.constant.reshape(()), len(params.shape))
+    if batch_dims:
+        return _lower_pairs(b, params, indices, at, batch_dims % len(indices.shape))
+    return lower_slices(b, params, indices, at)
+
+
+def _lower_pairs(b: Any, params: Any, indices: Any, axis: int, batch: int) -> Any:
+    """The same where the first `batch` dimensions go in pairs: rows are those of all pairs, one after the other."""
+    lead, count, rest = params.shape[:batch], params.shape[axis], params.shape[axis + 1:]
+    if axis != batch or list(indices.shape[:batch]) != list(lead) or any(d == 0 for d in (*lead, count)):
+        return NotImplemented
+    pairs, each = math.prod(lead), math.prod(indices.shape[batch:])
+    number = _counted(b, [b.iota((pairs, each), 0, indices.dtype), b.reshape(indices, (pairs, each))], (pairs, count))
+    found = lower_slices(b, b.reshape(params, (pairs * count, *rest)), number, 0)
+    return found if found is NotImplemented else b.reshape(found, (*indices.shape, *rest))
 
 
 def lower_slices(b: Any, params: Any, indices: Any, axis: int) -> Any:
@@ -216,11 +231,33 @@ def gather_nd_shape(params: Any, indices: Any) -> Any:
 
 
 def lower_gather_nd(b: Any, params: Any, indices: Any) -> Any:
-    """The slices of `params` at indices of one dimension, in primitives."""
+    """The slices of `params` at `indices`, in primitives."""
     depth = indices.shape[-1]
-    if depth == 1:      # a combined index could hide that one of its parts is out of range
-        return lower_slices(b, params, b.reshape(indices, indices.shape[:-1]), 0)
-    return NotImplemented
+    if not isinstance(depth, int) or not depth or any(d == 0 for d in params.shape[:depth]):
+        return NotImplemented
+    rows = b.reshape(params, (math.prod(params.shape[:depth]), *params.shape[depth:]))
+    return lower_slices(b, rows, row_numbers(b, indices, params.shape[:depth]), 0)
+
+
+def row_numbers(b: Any, indices: Any, sizes: Any) -> Any:
+    """Which of all rows of the first dimensions, of these `sizes`, each of the `indices` means, counted one after the other; -1
+    where a part of it is out of range, which their number alone could hide."""
+    lead = indices.shape[:-1]
+    parts = [b.reshape(b.slice(indices, (*(0 for _ in lead), k), (*lead, 1)), lead) for k in range(len(sizes))]
+    if len(parts) == 1:
+        return parts[0]
+    return _counted(b, parts, sizes)
+
+
+def _counted(b: Any, parts: list, sizes: Any) -> Any:
+    """The numbers of rows whose index along each dimension is one of `parts`, see `row_numbers`."""
+    most = math.prod(sizes)
+    kind = dtypes.int32 if isinstance(most, int) and most < 1 << 31 and parts[0].dtype.size <= 4 else dtypes.int64
+    number = inside = None
+    for part, limit in zip((b.cast(part, kind) for part in parts), (b.const(d, kind) for d in sizes)):
+        fits = prim.logical_and(part >= 0, part < limit)
+        number, inside = (part, fits) if number is None else (number * limit + part, prim.logical_and(inside, fits))
+    return prim.select(inside, number, b.const(-1, kind))
 
 
 def _gather_nd_samples(rng: Any, dtype: Any) -> list:
@@ -278,12 +315,18 @@ def _scatter_nd_shape(c: Any) -> Any:
 
 
 def _lower_scatter_nd(b: Any, indices: Any, updates: Any, size: Any) -> Any:
-    if size.constant is None or indices.shape[-1] != 1 or updates.dtype.is_bool:
+    return NotImplemented if size.constant is None else lower_scattered_sums(b, indices, updates, plain_sizes(size.constant))
+
+
+def lower_scattered_sums(b: Any, indices: Any, updates: Any, table: Any) -> Any:
+    """Zeros of the shape `table` with `updates` added at `indices`, in primitives."""
+    depth = indices.shape[-1]
+    if not isinstance(depth, int) or not depth or updates.dtype.is_bool:
         return NotImplemented
-    table = plain_sizes(size.constant)
-    if list(updates.shape) != [*indices.shape[:-1], *table[1:]] or any(d == 0 for d in table):
+    if list(updates.shape) != [*indices.shape[:-1], *table[depth:]] or any(d == 0 for d in table):
         return NotImplemented           # the NumPy meaning says what is wrong, also with indices of rows that have no elements
-    return b.scatter("add", table, b.reshape(indices, indices.shape[:-1]), updates)
+    rows = (math.prod(table[:depth]), *table[depth:])
+    return b.reshape(b.scatter("add", rows, row_numbers(b, indices, table[:depth]), updates), table)
 
 
 def _scatter_nd_samples(rng: Any, dtype: Any) -> list:

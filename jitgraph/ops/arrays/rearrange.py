@@ -14,7 +14,7 @@ from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.dtypes import INDEX, INDICES
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.constant import constant
-from jitgraph.ops.arrays.gather import check_scattered, gather
+from jitgraph.ops.arrays.gather import check_scattered, gather, lower_scattered_sums
 from jitgraph.ops.arrays.join import axis_from, concat
 from jitgraph.ops.arrays.layout import broadcast_to, exchanged, transpose
 from jitgraph.ops.arrays.shape import expand_dims, plain_sizes, rank, reshape, shape
@@ -84,11 +84,8 @@ def _scatter_samples(rng: Any, dtype: Any) -> list:
 def _lower_scattered(prim: str) -> Any:
     """By the sums of the updates of each row."""
     def lower(b: Any, tensor: Any, indices: Any, updates: Any) -> Any:
-        rows, *inner = tensor.shape
-        fits = indices.shape[-1] == 1 and list(updates.shape) == [*indices.shape[:-1], *inner]
-        if not fits or tensor.dtype.is_bool or any(d == 0 for d in (rows, *inner)):
-            return NotImplemented
-        return b.map(prim, [tensor, b.scatter("add", tensor.shape, b.reshape(indices, indices.shape[:-1]), updates)])
+        added = lower_scattered_sums(b, indices, updates, tensor.shape)
+        return NotImplemented if added is NotImplemented else b.map(prim, [tensor, added])
 
     return lower
 
