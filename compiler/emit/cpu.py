@@ -352,10 +352,14 @@ class CPUEmitter(Emitter):
     def _column_row(self, reductions: list[Statement], codes: dict[str, str], stretched: list[Statement], inner: int) -> None:
         """Columns lo to hi of one row: memory is read in the order in which it lies."""
         stores = self._stores("full")
-        with self.text.block(f"for i{inner} in range(lo, hi):"):
-            sinks = [a for s in reductions for a in s.args] + [s.args[0] for s in stores]
-            for s in self.closure(sinks, self.varies):
+        needed = self.closure([a for s in reductions for a in s.args] + [s.args[0] for s in stores], self.varies)
+        for s in needed:
+            if inner not in self.deps[s.name]:      # LLVM would read it for each column: what is stored might lie there
                 self.statement(s)
+        with self.text.block(f"for i{inner} in range(lo, hi):"):
+            for s in needed:
+                if inner in self.deps[s.name]:
+                    self.statement(s)
             for s in reductions:
                 source = self.types[s.args[0]]
                 if len(s.args) > 1:
