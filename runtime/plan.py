@@ -21,6 +21,7 @@ from jitgraph.compiler.order import is_variable, variable_of, waits_for_room
 from jitgraph.compiler.prune import has_effect, is_idle, must_be_fed, prune
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError, OpError, ResourceExhaustedError
+from jitgraph.graph.function_graph import is_state
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
@@ -43,6 +44,8 @@ Place = tuple[int, int]                                 # the number of a list o
 VariableShapes = tuple[tuple[int, ...] | None, ...]     # of open variables; None for one without a value
 
 MAX_VARIANTS = 64           # programs kept per segment, for feeds of different structure
+STARTS = 10                 # runs of what looks like an initialiser: one for each fold of a cross-validation ...
+UPDATES = 2                 # ... and of one that looks at variables, as a target network's update does
 
 
 class Plan:
@@ -92,7 +95,7 @@ class Plan:
             check.check(self, feeds)
         if self.jit != "always" and self._by_reference(feeds):
             results = self.reference(feeds)
-            if self.jit != "off" and not self.once and self.runs == 1:
+            if self.jit != "off" and self.runs == self.starts:
                 # only now: beside a compiler, NumPy would take three times as long
                 BACKGROUND.submit(lambda: self.prepare([a.shape for a in feeds]))
             return results
@@ -105,13 +108,12 @@ class Plan:
         return [found[t] for t in self.fetches]
 
     def _by_reference(self, feeds: Sequence[np.ndarray]) -> bool:
-        """Whether this run is the reference's: all with jit="off"; the first otherwise, before the kernels compile."""
+        """Whether this run is the reference's: all with jit="off"; the first otherwise, before the kernels compile, and some of
+        what may be an initialiser."""
         if self.jit == "off":
             return True
-        if self.runs > 1:
-            return self.once
-        if self.once:
-            return True
+        if self.runs > 1 or self.starts > 1:
+            return self.runs <= self.starts
         return not self._compile_first(feeds) and not self._stays(self.fetches)
 
     def _stays(self, fetches: Sequence[Tensor]) -> bool:
@@ -123,12 +125,16 @@ class Plan:
         return staying()
 
     @functools.cached_property
-    def once(self) -> bool:
-        """Whether this looks like an initialiser: no feeds, no fetched value, and it overwrites without reading."""
-        return not self.feeds and not self.fetches and not any(
-            op.opdef is not None and (op.opdef.state == "write" and not op.opdef.assigns or op.opdef.updates is not None
-                                      or op.opdef.recurring)
-            for op in self.ops)
+    def starts(self) -> int:
+        """The runs by the reference before kernels are compiled: one, or some where this looks like an initialiser: no feeds, no
+        fetched value, and it overwrites without reading what is there."""
+        if self.feeds or self.fetches:
+            return 1
+        kinds = [(op, op.opdef) for op in self.ops if op.opdef is not None]
+        if any(kind.state == "write" and not kind.assigns or kind.updates is not None or kind.recurring for _, kind in kinds):
+            return 1
+        looks = any(kind.state != "write" and kind.needs_value and any(map(is_state, op.inputs)) for op, kind in kinds)
+        return UPDATES if looks else STARTS
 
     def _compile_first(self, feeds: Sequence[np.ndarray]) -> bool:
         """Whether the first run waits for kernels, by a static estimate."""

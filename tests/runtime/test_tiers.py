@@ -123,14 +123,33 @@ def test_always_compiles_at_once(plan):
     assert len(p.segment.bindings) == 1
 
 
-def test_initializers_are_never_compiled():
+def test_initializers_are_not_compiled():
     tf.reset_default_graph()
-    tf.Variable(tf.random_normal([100, 100], seed=1))
-    init = tf.global_variables_initializer()
+    v = tf.Variable(tf.random_normal([100, 100], seed=1))
+    tf.Variable(v.initialized_value() * 2.0)
+    tf.get_variable("r", initializer=tf.zeros([2]), use_resource=True)
+    for init, runs in ((tf.global_variables_initializer(), 2), (v.initializer, 10)):
+        with tf.Session(jit="auto") as session:
+            for _ in range(runs):
+                session.run(init)
+            assert not session.plans[0].compiled and session.plans[0].starts == runs
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_an_assignment_that_looks_at_variables_is_compiled(resource):
+    """As the update of a target network, or a step of training by tf.assign: with no feeds, it looks like an initialiser."""
+    tf.reset_default_graph()
+    with tf.variable_scope("", use_resource=resource):
+        v, target = (tf.get_variable(name, initializer=tf.fill([100], 2.0)) for name in "vt")
+    slowly, fast = tf.assign(target, 0.5 * v + 0.5 * target), tf.assign(v, tf.exp(v * 0.5))
     with tf.Session(jit="auto") as session:
-        for _ in range(3):
-            session.run(init)
-        assert session.plans[0].once and not session.plans[0].compiled
+        session.run(tf.global_variables_initializer())
+        for op in (slowly.op, fast.op, tf.group(slowly, fast)):
+            for _ in range(4):
+                session.run(op)
+            plan = session.plans[-1]
+            assert plan.settled and plan.compiled
+        assert session.run(target)[0] > 2
 
 
 def test_a_hundred_batch_sizes_compile_once():
