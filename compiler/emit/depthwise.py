@@ -6,23 +6,29 @@ filters with more taps than that suits, a row is written out, and the rows are g
 """
 from __future__ import annotations
 
+from jitgraph.ops.nn.window_geometry import FEW_TAPS
+
 from .. import sizes
 from ..ir import Node
 from ..kernel import Kernel
 from ..tuning import CPU
 from .window_text import TOGETHER, Windows, is_large, work
+from .words import Scratch
 
-MOST_TAPS = 9           # of windows that are made several at a time
+BLOCK = 256             # channels of these that are added up in scratch memory, where the rows of a filter are gone through
 LONG_ROW = 25           # taps of a row of a filter that are written out; of a longer one, each is gone to by a loop
 
 
-def _goes_together(node: Node) -> bool:
-    """Whether several windows of a depthwise layer are made at a time: weights and pixels that they share are read once.
+def _is_small(node: Node) -> bool:
+    """Whether a filter has so few taps that they are written out for several windows at a time."""
+    return node.attrs["taps"][0] * node.attrs["taps"][1] <= FEW_TAPS
+
+
+def _shares(node: Node) -> bool:
+    """Whether windows next to each other share pixels and weights, which are read once for several of them.
 
     Windows that lie further apart share few, and wait for memory."""
-    taps = node.attrs["taps"]
-    few = taps[0] * taps[1] <= MOST_TAPS or is_large(node)
-    return int(node.attrs["multiplier"]) == 1 and node.attrs["strides"][1] == 1 and few
+    return int(node.attrs["multiplier"]) == 1 and node.attrs["strides"][1] == 1
 
 
 def emit_depthwise(node: Node) -> Kernel:
@@ -31,11 +37,11 @@ def emit_depthwise(node: Node) -> Kernel:
     text = Windows(node, "depthwise", [x, w], x.shape[1:], node.out.shape[1:3])
     multiplier = int(node.attrs["multiplier"])
     text.each_row()
-    if is_large(node):
+    if is_large(node) or _shares(node) and not _is_small(node):
         _sums_by_rows(node, text, multiplier)
         return _of_rows_of_windows(node, text)
     vertical = text.axis(2, "i", 0, text.height)
-    if _goes_together(node):
+    if _shares(node):
         at = text.inner(2, "j", text.pixels, text.inside(), vertical)
         together = text.tap_rows(at, vertical)
         text.line(at, f"out = (q * {text.pixels} + j) * {text.channels}")
@@ -66,21 +72,19 @@ def _of_rows_of_windows(node: Node, text: Windows) -> Kernel:
 
 def _sums_by_rows(node: Node, text: Windows, multiplier: int) -> None:
     """Lines that make row q of the windows, to which one row of the filter after the other adds its part."""
-    row = f"{text.pixels} * {text.channels} * {multiplier}"
-    text.line(2, f"for k in range({row}):")
-    text.line(3, f"y0[q * {row} + k] = {text.code}(0)")
-    at, count = _each_row_of_taps(text, 2)
-    if _goes_together(node):
+    at = 2
+    if _shares(node):
         inner = text.inner(at, "j", text.pixels, text.inside(), [])
-        _pixels_under(text, inner)
-        text.line(inner, f"out = (q * {text.pixels} + j) * {text.channels}")
-        text.sums_together(inner, _taps_of_row(text, count), text.strides[1], 1, "tap")
+        _together_by_rows(text, inner)
         at = text.outer(at, "j", text.pixels)
     else:
         text.line(at, f"for j in range({text.pixels}):")
         at += 1
-    taps = _guarded_taps(text, at, count)
     text.line(at, f"out = (q * {text.pixels} + j) * {text.channels} * {multiplier}")
+    text.line(at, f"for k in range({text.channels} * {multiplier}):")
+    text.line(at + 1, f"y0[out + k] = {text.code}(0)")
+    at, count = _each_row_of_taps(text, at)
+    taps = _guarded_taps(text, at, count)
     text.line(at, f"for k in range({multiplier}):")
     text.line(at + 1, f"for c in range({text.channels}):")
     text.line(at + 2, f"v = y0[out + c * {multiplier} + k]")
@@ -88,6 +92,30 @@ def _sums_by_rows(node: Node, text: Windows, multiplier: int) -> None:
         value = text.guarded(f"x0[{address} + c]", condition)
         text.line(at + 2, f"v = v + {value} * x1[((tap + {number}) * {text.channels} + c) * {multiplier} + k]")
     text.line(at + 2, f"y0[out + c * {multiplier} + k] = v")
+
+
+def _together_by_rows(text: Windows, at: int) -> None:
+    """Lines that make windows j and the following TOGETHER, a block of channels at a time."""
+    text.lines_at(at, [f"sums = {text.named(Scratch(text.code, TOGETHER * BLOCK))}()",
+                       f"out = (q * {text.pixels} + j) * {text.channels}",
+                       f"for c0 in range(0, {text.channels}, {BLOCK}):"])
+    text.lines_at(at + 1, [f"block = smaller({text.channels} - c0, {BLOCK})", "for c in range(block):"])
+    for p in range(TOGETHER):
+        text.line(at + 2, f"sums[{p * BLOCK} + c] = {text.code}(0)")
+    inside, count = _each_row_of_taps(text, at + 1)
+    text.lines_at(inside, [f"row0 = {_pixels_under(text)} + c0", f"weight = tap * {text.channels} + c0", "for c in range(block):"])
+    taps = _taps_of_row(text, count)
+    text.read_together(inside + 1, taps, text.strides[1])
+    for k in range(count):
+        text.line(inside + 1, f"w{k} = x1[weight + {k} * {text.channels} + c]")
+    for p in range(TOGETHER):
+        text.line(inside + 1, f"v{p} = sums[{p * BLOCK} + c]")
+        for row, behind, k in taps:
+            text.line(inside + 1, f"v{p} = v{p} + u{row}_{behind + p * text.strides[1]} * w{k}")
+        text.line(inside + 1, f"sums[{p * BLOCK} + c] = v{p}")
+    text.line(at + 1, "for c in range(block):")
+    for p in range(TOGETHER):
+        text.line(at + 2, f"y0[out + {p} * {text.channels} + c0 + c] = sums[{p * BLOCK} + c]")
 
 
 def _each_row_of_taps(text: Windows, indent: int) -> tuple[int, int]:
@@ -104,10 +132,9 @@ def _each_row_of_taps(text: Windows, indent: int) -> tuple[int, int]:
     return indent + 3, count
 
 
-def _pixels_under(text: Windows, indent: int) -> None:
-    """A line that finds `row0`, the pixel under tap b of window j in `row`."""
-    text.line(indent, f"row0 = ((n * {text.height} + row) * {text.width} + {text.start('j', 1)} + b * {text.dilations[1]}) * "
-                      f"{text.channels}")
+def _pixels_under(text: Windows) -> str:
+    """The first element of the pixel under tap b of window j in `row`."""
+    return f"((n * {text.height} + row) * {text.width} + {text.start('j', 1)} + b * {text.dilations[1]}) * {text.channels}"
 
 
 def _taps_of_row(text: Windows, count: int) -> list[tuple[str, int, int]]:
@@ -149,7 +176,7 @@ def emit_depthwise_input(node: Node) -> Kernel:
             text.lines_at(at, [f"first = ({other} - {left}) % {across}", f"seen = quotient(first + {left}, {across})",
                                f"those = quotient({text.width} - first + {across - 1}, {across})"])
             most = len(range(other, text.taps[1], across))          # taps that a pixel of this phase has
-            if _goes_together(node) and vertical and most:
+            if _shares(node) and _is_small(node) and vertical and most:
                 inner = text.inner(at, "t", "those", (f"larger({most - 1} - seen, 0)", f"{text.pixels} - seen"),
                                    [(row, condition) for _, row, condition in vertical])
                 for a, row, _ in vertical:
@@ -226,18 +253,18 @@ def emit_depthwise_filter(node: Node) -> Kernel:
     text.line(3, f"y0[q * {size} + k] = {text.code}(0)")
     text.line(2, f"for row_of_all in range(quotient(q * {rows}, {CPU.chunks}), quotient((q + 1) * {rows}, {CPU.chunks})):")
     text.lines_at(3, [f"n = quotient(row_of_all, {text.rows})", f"i = row_of_all - n * {text.rows}"])
-    together = _goes_together(node)
-    if is_large(node):
+    by_rows = not _is_small(node)
+    if by_rows:
         at, count = _each_row_of_taps(text, 3)
         find, first = lambda indent: _guarded_taps(text, indent, count), "tap + "
     else:
         at, vertical = 3, text.axis(3, "i", 0, text.height)
         find, first = lambda indent: text.window(indent, vertical), ""
-    if together:
-        inner = text.inner(at, "j", text.pixels, text.inside(), [] if is_large(node) else vertical)
-        if is_large(node):
-            _pixels_under(text, inner)
-        taps = _taps_of_row(text, count) if is_large(node) else text.tap_rows(inner, vertical)
+    if _shares(node):
+        inner = text.inner(at, "j", text.pixels, text.inside(), [] if by_rows else vertical)
+        if by_rows:
+            text.line(inner, f"row0 = {_pixels_under(text)}")
+        taps = _taps_of_row(text, count) if by_rows else text.tap_rows(inner, vertical)
         text.line(inner, f"out = (row_of_all * {text.pixels} + j) * {text.channels}")
         text.line(inner, f"for c in range({text.channels}):")
         text.read_together(inner + 1, taps, text.strides[1])

@@ -170,22 +170,17 @@ class Windows(KernelText):
         for row, pixel in dict.fromkeys((row, behind + p * stride) for p in range(TOGETHER) for row, behind, _ in taps):
             self.line(indent, f"u{row}_{pixel} = x0[{row} + {pixel} * {self.channels} + c]")
 
-    def sums_together(self, indent: int, taps: list[tuple[str, int, int]], stride: int, apart: int, first: str = "") -> None:
-        """Lines that make the sums of weighted taps of TOGETHER windows, which go `apart` pixels from each other; with `first`, the
-        number of the first of these taps, what is there is added to."""
+    def sums_together(self, indent: int, taps: list[tuple[str, int, int]], stride: int, apart: int) -> None:
+        """Lines that make the sums of weighted taps of TOGETHER windows, which go `apart` pixels from each other."""
         self.line(indent, f"for c in range({self.channels}):")
         self.read_together(indent + 1, taps, stride)
         for _, _, number in taps:
-            self.line(indent + 1, f"w{number} = x1[({first} + {number}) * {self.channels} + c]" if first else
-                      f"w{number} = x1[{number} * {self.channels} + c]")
+            self.line(indent + 1, f"w{number} = x1[{number} * {self.channels} + c]")
         for p in range(TOGETHER):
-            there = f"y0[out + {p * apart} * {self.channels} + c]"
-            if first:
-                self.line(indent + 1, f"v{p} = {there}")
             for k, (row, behind, number) in enumerate(taps):
                 product = f"u{row}_{behind + p * stride} * w{number}"
-                self.line(indent + 1, f"v{p} = v{p} + {product}" if k or first else f"v{p} = {product}")
-            self.line(indent + 1, f"{there} = v{p}")
+                self.line(indent + 1, f"v{p} = v{p} + {product}" if k else f"v{p} = {product}")
+            self.line(indent + 1, f"y0[out + {p * apart} * {self.channels} + c] = v{p}")
 
 
 def _fits(size: sizes.Dim, output: sizes.Dim, stride: int, extent: int, before: sizes.Dim) -> bool:

@@ -70,15 +70,14 @@ def test_depthwise_with_large_filters_and_with_gaps(tf, agree, channels, multipl
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 @pytest.mark.parametrize("channels", [20, 70])
-@pytest.mark.parametrize("width", [2, 3, 6, 7, 11])
-def test_windows_that_are_made_together_have_the_same_bits(tf, monkeypatch, width, channels, padding):
-    taps = (2, 2) if width == 2 else (3, 3)
+@pytest.mark.parametrize("width, taps", [(2, (2, 2)), (3, (3, 3)), (6, (3, 3)), (7, (3, 3)), (11, (3, 3)), (11, (5, 5))])
+def test_windows_that_are_made_together_have_the_same_bits(tf, monkeypatch, width, taps, channels, padding):
     x = RNG.standard_normal((2, 5, width, channels)).astype(np.float32)
     w = RNG.standard_normal((*taps, channels, 1)).astype(np.float32)
     x[0, 0, 0, 0], w[0, 0, 0, 0] = np.inf, 0        # a tap outside must not be taken for one with weight 0
     found = []
-    for most in (0, depthwise.MOST_TAPS):
-        monkeypatch.setattr(depthwise, "MOST_TAPS", most)
+    for shares in (lambda node: False, depthwise._shares):
+        monkeypatch.setattr(depthwise, "_shares", shares)
         fed, filters = tf.placeholder(tf.float32, [None, 5, width, channels]), tf.placeholder(tf.float32, w.shape)
         y = tf.nn.depthwise_conv2d(fed, filters, [1, 1, 1, 1], padding)
         with tf.Session(jit="always") as session:

@@ -12,6 +12,7 @@ import numpy as np
 from jitgraph.graph.errors import UnimplementedError
 
 WRITTEN_OUT = 25        # taps of a window that kernels write out one after the other; more are gone through by loops
+FEW_TAPS = 9            # of a depthwise filter, for several windows at a time; of a larger one, they write out a row
 NEAR = 1e-5             # TensorFlow's kernel for volumes takes numbers that differ by less for the maximum
 
 

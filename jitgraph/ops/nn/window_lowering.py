@@ -11,7 +11,7 @@ from typing import Any
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 from jitgraph.ops.nn import window_geometry
-from jitgraph.ops.nn.window_geometry import WRITTEN_OUT, Layout, Window
+from jitgraph.ops.nn.window_geometry import FEW_TAPS, Layout, Window
 
 LARGE_FILTER = 1 << 15  # products per pixel from which a filter's gradient is a matrix product, and not summed by parts
 WIDE = ("float32", "float64")
@@ -270,9 +270,9 @@ def depthwise_input_gradient(b: Any, sizes: Any, w: Any, dy: Any, strides: Any, 
 
 def _is_turned_round(wins: list[Window], attrs: dict[str, Any]) -> bool:
     """Whether the gradient of such a depthwise convolution for its input is made as one, by the filter turned round: where
-    windows are at every pixel, and the kernel for the gradient does not write out its taps."""
+    windows are at every pixel, and several are not made at a time of all their taps."""
     plain = attrs["multiplier"] == 1 and all(win.stride == 1 for win in wins)
-    return plain and (math.prod(attrs["taps"]) > WRITTEN_OUT or any(win.dilation > 1 for win in wins))
+    return plain and (math.prod(attrs["taps"]) > FEW_TAPS or any(win.dilation > 1 for win in wins))
 
 
 def depthwise_filter_gradient(b: Any, x: Any, sizes: Any, dy: Any, strides: Any, padding: str, data_format: str,
