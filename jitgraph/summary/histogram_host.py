@@ -6,9 +6,39 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare.host_code import HostCode, contiguous
 from jitgraph.declare.invalid import invalid
 
 _LARGEST = float(np.finfo(np.float64).max)
+_BLOCK = 1 << 15        # values that are made float64 at a time, and stay in the cache
+_DROPPED = 49           # bits of a float64 behind the first three of its fraction: what is left tells apart eighths of a power of 2
+
+# x0 values, x1 their bits, x2 the positive limits, x3 how many of these lie below each eighth of a power of 2, y0 counts, y1 the
+# values' sum and that of their squares; not 0: a value is not finite
+_IN_BUCKETS = HostCode("values_in_buckets", ("f64", "i64", "f64", "i64", "i64", "f64"), f"""\
+def values_in_buckets(x0, x1, x2, x3, y0, y1, sizes, begin, end):
+    positive, cells, first = sizes[0], sizes[1], sizes[2]
+    total, squares = y1[0], y1[1]
+    for i in range(begin, end):
+        v = x0[i]
+        size = fabs(v)
+        if (size <= x2[positive - 1]) == 0:
+            return 1
+        at = x3[smaller(larger(((x1[i] >> {_DROPPED}) & {(1 << 63 - _DROPPED) - 1}) - first, 0), cells - 1)]
+        if v < 0.0:
+            while x2[at] < size:
+                at += 1
+            y0[positive - at] += 1
+        else:
+            while (at < positive - 1) & (x2[at] <= size):
+                at += 1
+            y0[positive + 1 + at] += 1
+        total += v
+        squares += v * v
+    y1[0] = total
+    y1[1] = squares
+    return 0
+""")
 
 
 @functools.cache
@@ -22,6 +52,19 @@ def bucket_limits() -> np.ndarray:
     return np.concatenate([-above[::-1], [0.0], above])
 
 
+@functools.cache
+def _cells() -> tuple[np.ndarray, np.ndarray, int]:
+    """The positive limits; for each eighth of a power of 2, from the one before the first limit on, how many of them lie below; the
+    number of the first eighth."""
+    limits = bucket_limits()[len(bucket_limits()) // 2 + 1:]
+    numbers = limits.view(np.int64) >> _DROPPED
+    first = int(numbers[0]) - 1
+    begins = (np.arange(first, int(numbers[-2]) + 2, dtype=np.int64) << _DROPPED).view(np.float64)
+    below = np.searchsorted(limits, begins, "left")
+    below[0] = 0            # and of all that is smaller
+    return limits, below.astype(np.int64), first
+
+
 def _in_order(values: np.ndarray) -> float:
     """The sum from the first value to the last: NumPy's own sum adds in pairs, which rounds otherwise."""
     return float(np.cumsum(values)[-1]) if values.size else 0.0
@@ -29,6 +72,10 @@ def _in_order(values: np.ndarray) -> float:
 
 def histogram_of(values: np.ndarray, tag: str) -> Any:
     """The HistogramProto of `values`.  Raises InvalidArgumentError for one that is not finite."""
+    counted = _counted(values) if values.size else None
+    if counted is not None:
+        counts, total, squares = counted
+        return _proto(counts, min=float(values.min()), max=float(values.max()), num=values.size, sum=total, sum_squares=squares)
     flat = np.ravel(values).astype(np.float64)
     finite = np.isfinite(flat)
     if not finite.all():
@@ -39,6 +86,21 @@ def histogram_of(values: np.ndarray, tag: str) -> Any:
     with np.errstate(over="ignore"):
         return _proto(counts, min=flat.min(initial=_LARGEST), max=flat.max(initial=-_LARGEST), num=flat.size, sum=_in_order(flat),
                       sum_squares=_in_order(flat * flat))
+
+
+def _counted(values: np.ndarray) -> tuple[np.ndarray, float, float] | None:
+    """(how many of `values` fall into each bucket, their sum, that of their squares) by compiled code.  None where there is none,
+    or where a value is not finite."""
+    flat = contiguous(values).reshape(-1)
+    limits, below, first = _cells()
+    counts, sums = np.zeros(len(bucket_limits()), np.int64), np.zeros(2)
+    for start in range(0, flat.size, _BLOCK):
+        block = flat[start:start + _BLOCK].astype(np.float64)
+        failed = _IN_BUCKETS(block, block.view(np.int64), limits, below, counts, sums, sizes=(len(limits), len(below), first),
+                             end=block.size)
+        if failed != 0:
+            return None
+    return counts, float(sums[0]), float(sums[1])
 
 
 def _proto(counts: np.ndarray, **fields: float) -> Any:
