@@ -183,7 +183,7 @@ class Dataset:
         added = get_structure(dataset)
         for what in ("output_types", "output_classes"):
             own, other = getattr(self, what), getattr(dataset, what)
-            if structure.flatten(own) != structure.flatten(other):
+            if own != other:
                 raise TypeError(f"Two datasets to concatenate have different {what[7:]} {own} and {other}")
         spec = structure.common(self._element_spec, added)
         tensor = raw.ConcatenateDataset(self._variant_tensor, dataset._variant_tensor, **structure.flat_attributes(spec))

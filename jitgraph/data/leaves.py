@@ -114,7 +114,7 @@ class VariantForm(TensorForm):
 
     @staticmethod
     def from_tensor(spec: Any, tensor: Tensor) -> Any:
-        return spec.value_class(tensor, spec.element_spec) if spec.shape.ndims == 0 else tensor
+        return spec.value_class(tensor, spec.element_spec) if spec.shape.ndims == 0 else NestedVariant(tensor, spec)
 
     @staticmethod
     def of_shape(spec: Any, shape: Any) -> Any:
@@ -156,6 +156,25 @@ class VariantSpec(TypeSpec):
 
         other = getattr(spec_or_value, "_variant_spec", spec_or_value)
         return type(self) is type(other) and are_compatible(self.element_spec, other.element_spec)
+
+
+class NestedVariant:
+    """Many datasets, or optionals, of one structure, as a component of an element: what lists and batches of them are."""
+
+    def __init__(self, variant_tensor: Tensor, spec: VariantSpec):
+        self._variant_tensor, self._variant_spec = variant_tensor, spec
+
+
+def nested_variant(values: list) -> NestedVariant | None:
+    """A list of datasets, or of such lists, as one component, or None where a list is of anything else or their structures differ."""
+    parts = [nested_variant(value) if isinstance(value, list) else value for value in values]
+    specs = [getattr(part, "_variant_spec", None) for part in parts]
+    first = specs[0] if specs else None
+    if first is None or not first.is_dataset or any(spec is None or not first.is_compatible_with(spec) or spec.shape != first.shape
+                                                    for spec in specs):
+        return None
+    batch = raw.Pack([part._variant_tensor for part in parts if part is not None])
+    return NestedVariant(batch, VariantForm.batched(first, len(parts)))
 
 
 _FORMS: dict[type, Any] = {TensorSpec: TensorForm, SparseTensorSpec: SparseForm, VariantSpec: VariantForm}

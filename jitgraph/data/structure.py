@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.data.leaves import form
+from jitgraph.data.leaves import form, nested_variant
 from jitgraph.graph.composite import CompositeTensor, SparseTensor, SparseTensorValue
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
@@ -137,6 +137,8 @@ def normalized(element: Any) -> Any:
     leaves: list[Any] = []
     with name_scope(None, "normalize_element", []):
         for number, leaf in enumerate(flatten(element)):
+            if isinstance(leaf, list):
+                leaf = nested_variant(leaf) or leaf
             if isinstance(leaf, (SparseTensor, SparseTensorValue)):
                 leaves.append(SparseTensor.from_value(leaf))
             elif isinstance(leaf, (CompositeTensor, TensorArray)) or hasattr(leaf, "_variant_spec"):

@@ -19,18 +19,20 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "ops.multi_device_iterator_ops": ":jitgraph.data.multi_device_iterator",
         "ops.optional_ops": "data.experimental :jitgraph.data.optional",
         "ops.readers": "data :jitgraph.inner.datasets",
+        "experimental.ops.cardinality": "data.experimental :jitgraph.inner.datasets",
         "experimental.ops.iterator_ops": "data.experimental :jitgraph.data.checkpointing",
         "experimental.ops.stats_ops": "data.experimental :jitgraph.data.statistics",
         **{
             f"experimental.ops.{name}": "data.experimental"
             for name in """
-                batching cardinality counter distribute_options enumerate_ops error_ops get_single_element grouping
+                batching counter distribute_options enumerate_ops error_ops get_single_element grouping
                 interleave_ops optimization optimization_options parsing_ops prefetching_ops random_ops readers
                 resampling scan_ops shuffle_ops stats_aggregator stats_options take_while_ops threading_options
                 unique writers""".split()
         },
         "util.nest": ":jitgraph.inner.data_nest",
         "util.options": ":jitgraph.data.options",
+        "util.structure": ":jitgraph.inner.data_structure",
     },
     "compiler": {"xla": "contrib.compiler.xla", "xla.xla": "contrib.compiler.xla"},
     "debug": dict.fromkeys(("debug", "lib.debug_data", "lib.debug_gradients", "lib.debug_utils", "wrappers.dumping_wrapper",

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.feature_column.column import DenseColumn, SequenceDenseColumn, in_order
-from jitgraph.feature_column.states import LayerState, ScopeState
+from jitgraph.feature_column.states import LayerState, ScopeState, layer_name
 from jitgraph.feature_column.transformations import FeatureTransformationCache, check_batch_sizes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.scopes import control_dependencies, get_collection, name_scope
@@ -85,16 +85,30 @@ class _Features:
     """Columns side by side as a layer: its variables are made at the first call, in the scopes LAYER/COLUMN."""
 
     kind: Any
-    what: str
+    snake_name: str
 
-    def __init__(self, feature_columns: Any, trainable: bool = True, name: str = "input_layer"):
-        self.name = name
+    def __init__(self, feature_columns: Any, trainable: bool = True, name: str | None = None):
+        self.name = layer_name(name, self.snake_name)
         self.feature_columns = in_order(feature_columns, "FeatureColumn")
         self.state = LayerState(trainable)
         self._built = False
         for column in self.feature_columns:
             if not isinstance(column, self.kind):
                 raise ValueError(f"Items of feature_columns must be a {self.kind}. {_ADVICE} Given: {column}")
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables of the columns, in their order: none before the first call."""
+        return list(self.state.made)
+
+    weights = variables
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """Those of them that are trained."""
+        return [variable for variable in self.state.made if variable.trainable]
+
+    trainable_weights = trainable_variables
 
     def _build(self) -> None:
         if self._built:
@@ -104,15 +118,18 @@ class _Features:
                 column.create_state(self.state)
         self._built = True
 
-    def __call__(self, features: Any) -> Any:
-        """What the columns make of `features`.  Raises ValueError if they are no dict."""
+    def _called(self, features: Any, *further: Any) -> Any:
         with name_scope(self.name):
             self._build()
             if not isinstance(features, dict):
                 raise ValueError("We expected a dictionary here. Instead we got: ", features)
-            return self.call(FeatureTransformationCache(features))
+            return self.call(FeatureTransformationCache(features), *further)
 
-    def call(self, cache: FeatureTransformationCache) -> Any:
+    def __call__(self, features: Any) -> Any:
+        """What the columns make of `features`.  Raises ValueError if they are no dict."""
+        return self._called(features)
+
+    def call(self, cache: FeatureTransformationCache, *further: Any) -> Any:
         """What the columns make of the features in `cache`."""
         raise NotImplementedError
 
@@ -121,8 +138,20 @@ class DenseFeatures(_Features):
     """Dense columns side by side: float32 [batch, n]."""
 
     kind = DenseColumn
+    snake_name = "dense_features"
 
-    def call(self, cache: FeatureTransformationCache) -> Any:
+    def __call__(self, features: Any, cols_to_output_tensors: dict | None = None) -> Any:
+        """What the columns make of `features`; `cols_to_output_tensors` is filled with what each makes, [batch, its numbers].
+
+        Raises ValueError if `features` are no dict.
+        """
+        return self._called(features, cols_to_output_tensors)
+
+    def compute_output_shape(self, input_shape: Any) -> tuple:
+        """(batch, n) for the shape of a batch: only its first dimension counts."""
+        return input_shape[0], sum(column.variable_shape.num_elements() for column in self.feature_columns)
+
+    def call(self, cache: FeatureTransformationCache, cols_to_output_tensors: dict | None = None) -> Any:
         """[batch, n]."""
         found = []
         for column in self.feature_columns:
@@ -130,6 +159,8 @@ class DenseFeatures(_Features):
                 tensor = column.get_dense_tensor(cache, self.state)
                 elements = column.variable_shape.num_elements()
                 found.append(reshape(tensor, (shape_of(tensor)[0], elements)))
+                if cols_to_output_tensors is not None:
+                    cols_to_output_tensors[column] = found[-1]
         check_batch_sizes(found, self.feature_columns)
         return concat(found, -1)
 
@@ -138,8 +169,9 @@ class SequenceFeatures(_Features):
     """Columns of sequences side by side: (float32 [batch, steps, n], the int64 lengths [batch])."""
 
     kind = SequenceDenseColumn
+    snake_name = "sequence_features"
 
-    def call(self, cache: FeatureTransformationCache) -> Any:
+    def call(self, cache: FeatureTransformationCache, *further: Any) -> Any:
         """([batch, steps, n], lengths); that the columns' lengths are equal is checked when it runs."""
         found, lengths = [], []
         for column in self.feature_columns:

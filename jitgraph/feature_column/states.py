@@ -4,8 +4,21 @@ from __future__ import annotations
 from typing import Any
 
 from jitgraph.graph.collections import GraphKeys
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import float32
 from jitgraph.variables.variable_scopes import get_variable
+
+
+_NAMES_IN_USE = object()
+
+
+def layer_name(name: str | None, kind: str) -> str:
+    """The name of a layer of columns: `name`, or one that no other of its kind in the graph has, "dense_features_1"."""
+    if name:
+        return name
+    counts: dict[str, int] = get_default_graph().per_graph(_NAMES_IN_USE, dict)
+    counts[kind] = counts.get(kind, -1) + 1
+    return f"{kind}_{counts[kind]}" if counts[kind] else kind
 
 
 class ScopeState:

@@ -5,7 +5,7 @@ from typing import Any
 
 from jitgraph.feature_column.column import CategoricalColumn, DenseColumn, in_order
 from jitgraph.feature_column.dense_rows import weight_collections_of
-from jitgraph.feature_column.states import LayerState, ScopeState
+from jitgraph.feature_column.states import LayerState, ScopeState, layer_name
 from jitgraph.feature_column.transformations import FeatureTransformationCache, check_batch_sizes
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
@@ -138,8 +138,8 @@ class LinearModel:
     """``linear_model`` as a layer, whose variables (resource variables) are made at the first call."""
 
     def __init__(self, feature_columns: Any, units: int = 1, sparse_combiner: str = "sum", trainable: bool = True,
-                 name: str = "linear_model"):
-        self.name = name
+                 name: str | None = None):
+        self.name = layer_name(name, "linear_model")
         self.feature_columns = in_order(feature_columns, "FeatureColumn")
         for column in self.feature_columns:
             _check_kind(column, "")
@@ -153,6 +153,8 @@ class LinearModel:
     def variables(self) -> list[Any]:
         """The weights of the columns in order, and the bias."""
         return list(self._state.made)
+
+    weights = variables
 
     def _build(self) -> None:
         with _PureVariableScope(self.name):

@@ -70,6 +70,10 @@ class FunctionGraph(Graph):
 
     building_function = True
 
+    @property
+    def _building_function(self) -> bool:
+        return around(self).building_function
+
     def __eq__(self, other: Any) -> bool:
         """Whether both are, or are inline in, one graph: TensorFlow makes the nodes of branches and loops in the graph around,
         and programs that keep things by the graph find there what they kept here."""

@@ -55,6 +55,12 @@ class Graph:
         self.sources: dict[Tensor, Tensor] = {}
         self._scoped_state: dict[Any, Any] = {}     # what other modules keep per graph, such as variable scopes
 
+    @property
+    def _building_function(self) -> bool:
+        """What libraries ask of a graph: whether it is that of a function.  Branches and bodies of loops are none, as in
+        TensorFlow."""
+        return False
+
     # -- what is there ---------------------------------------------------------------------------------------------
 
     @property

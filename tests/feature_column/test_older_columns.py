@@ -77,3 +77,37 @@ def test_variables_by_column_and_name(tf, fc):
     assert state.get_variable(column, "w") is made and not made.trainable
     with pytest.raises(ValueError, match="already exists"):
         state.create_variable(column, "w", [2])
+
+
+def test_columns_by_the_functions_that_made_them_before_they_were_public(tf, fc):
+    ids = fc._categorical_column_with_identity("i", 3)
+    price = fc._bucketized_column(fc._numeric_column("y"), [1.0])
+    weighted = fc._weighted_categorical_column(fc._categorical_column_with_vocabulary_list("w", ("a", "b")), "y")
+    features = {"i": tf.constant([[2]], tf.int64), "y": tf.constant([[3.0]]), "w": tf.constant([["b"]])}
+    made = fc._transform_features(features, [ids, price, fc._crossed_column([ids, "w"], 5)])
+    rows = tf.feature_column.input_layer(features, [price, fc._indicator_column(ids), fc._indicator_column(weighted)])
+    with tf.Session() as session:
+        session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        np.testing.assert_array_equal(session.run(made[ids]).values, [2])
+        np.testing.assert_array_equal(session.run(made[price]), [[1]])
+        np.testing.assert_array_equal(session.run(rows), [[0, 0, 1, 0, 3, 0, 1]])
+    with pytest.raises(ValueError, match="Duplicate feature column name"):
+        fc._transform_features(features, [ids, ids])
+
+
+def test_layers_of_columns_have_names_of_their_own(tf, fc):
+    embedded = tf.feature_column.embedding_column(tf.feature_column.categorical_column_with_identity("i", 3), 2)
+    number = tf.feature_column.numeric_column("y", shape=2)
+    features = {"i": tf.constant([[1]], tf.int64), "y": tf.constant([[1.0, 5.0]])}
+    parts = {}
+    layers = [fc.DenseFeatures([embedded, number]), fc.DenseFeatures([embedded]), fc.LinearModel([number]), fc.LinearModel([number])]
+    assert layers[0].compute_output_shape((None, 7)) == (None, 4) and layers[0].weights == []
+    layers[0](features, parts)
+    for layer in layers[1:]:
+        layer(features)
+    assert [layer.name for layer in layers] == ["dense_features", "dense_features_1", "linear_model", "linear_model_1"]
+    assert [v.op.name for layer in layers for v in layer.weights] == [
+        "dense_features/i_embedding/embedding_weights", "dense_features_1/i_embedding/embedding_weights",
+        "linear_model/y/weights", "linear_model/bias_weights", "linear_model_1/y/weights", "linear_model_1/bias_weights"]
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(parts[number]), [[1, 5]])
