@@ -122,7 +122,7 @@ def dense_to_sparse_batch_dataset(input_dataset, batch_size, row_shape):
     "Tstate: list(type) >= 1, output_types: list(type) >= 1, output_shapes: list(shape) >= 1, "
     "use_inter_op_parallelism: bool = true) -> "
     "components: [output_types]", shape=lambda c: list(c.attrs["output_shapes"]), host=True, stateful=True, hands_on=True,
-    grad=NOT_DIFFERENTIABLE, context=("state", "op"), tested_in=TESTS)
+    takes=True, grad=NOT_DIFFERENTIABLE, context=("state", "op"), tested_in=TESTS)
 def reduce_dataset(input_dataset, initial_state, other_arguments, state, op):
     """The state of a function after it has taken in all elements."""
     session = Session(state)

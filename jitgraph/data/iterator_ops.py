@@ -94,14 +94,14 @@ def _shapes(c):
 
 
 @op(f"IteratorGetNext(iterator: resource; {_SHAPED}) -> components: [output_types]", shape=_shapes, stateful=True, host=True,
-    context=("state",), tested_in=TESTS)
+    takes=True, context=("state",), tested_in=TESTS)
 def iterator_get_next(iterator, state):
     """The next element."""
     return list(iterator[()].next())
 
 
 @op(f"IteratorGetNextSync(iterator: resource; {_SHAPED}) -> components: [output_types]", shape=_shapes, stateful=True,
-    host=True, context=("state",), tested_in=TESTS)
+    takes=True, host=True, context=("state",), tested_in=TESTS)
 def iterator_get_next_sync(iterator, state):
     """IteratorGetNext."""
     return list(iterator[()].next())
@@ -158,7 +158,7 @@ def deserialize_iterator(resource_handle, serialized, state):
 # -- elements that may be missing: see jitgraph.ops.host.optional ------------------------------------------------------
 
 @op(f"IteratorGetNextAsOptional(iterator: resource; {_SHAPED}) -> optional: variant", shape=shape_rules.scalar, stateful=True,
-    host=True, context=("state",), tested_in=TESTS)
+    takes=True, host=True, context=("state",), tested_in=TESTS)
 def iterator_get_next_as_optional(iterator, state):
     """The next element, or nothing at the end."""
     try:
@@ -168,7 +168,7 @@ def iterator_get_next_as_optional(iterator, state):
 
 
 @op(f"DatasetToSingleElement(dataset: variant; {_SHAPED}) -> components: [output_types]", shape=_shapes, host=True,
-    stateful=True, context=("state",), tested_in=TESTS)
+    stateful=True, takes=True, context=("state",), tested_in=TESTS)
 def dataset_to_single_element(dataset, state):
     """The only element of a dataset."""
     from jitgraph.data.recipes import begun

@@ -108,7 +108,7 @@ def multi_device_iterator_init(dataset, multi_device_iterator, max_buffer_size, 
 
 @op("MultiDeviceIteratorGetNextFromShard(multi_device_iterator: resource, shard_num: int32, incarnation_id: int64; "
     f"{_SHAPED}) -> components: [output_types]", shape=lambda c: list(c.attrs["output_shapes"]), stateful=True, host=True,
-    context=("state",), tested_in=TESTS)
+    takes=True, context=("state",), tested_in=TESTS)
 def multi_device_iterator_get_next_from_shard(multi_device_iterator, shard_num, incarnation_id, state):
     """The next element of the device `shard_num`; of the present iteration where `incarnation_id` is 0."""
     return list(multi_device_iterator[()].next_for(int(shard_num), int(incarnation_id)))

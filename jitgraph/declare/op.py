@@ -95,7 +95,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
        False, reference: Callable | None = None, samples: Callable | None = None, tested_in: str = "",
        updates: Callable | None = None, stream: bool = False, context: tuple[str, ...] = (), effect: bool = False,
-       host_because: str = "", outward: bool = False, hands_on: bool = False, asks: bool = False, moves: str | None = None,
+       host_because: str = "", outward: bool = False, takes: bool = False, hands_on: bool = False, asks: bool = False, moves: str | None = None,
        renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
        of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False,
        distinct: str | None = None,
@@ -112,7 +112,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
         return _register(signature, type_sets, body, value=body, shape=shape, lower=lower, grad=grad, on_device=on_device,
                          stateful=stateful, state=state, host=host, checks=checks, dynamic=dynamic,
                          reference=reference, samples=samples, tested_in=tested_in, updates=updates, stream=stream,
-                         context=context, effect=effect, outward=outward, host_because=host_because,
+                         context=context, effect=effect, outward=outward, takes=takes, host_because=host_because,
                          hands_on=hands_on, asks=asks, moves=moves, renamed=renamed or {}, constant=constant,
                          static=static, of_shape=of_shape,
                          symbolic=symbolic, placeholder=placeholder, forwards=forwards,

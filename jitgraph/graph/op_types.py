@@ -34,7 +34,8 @@ class OpDef:
     ``context``: keywords that its NumPy meaning takes besides, "state" (the session's, see ``jitgraph.runtime.state``)
     and "op" (the node): for ops on queues, tables and other things of the host.  ``effect``: it runs also where nobody
     uses its value, like an op that is stateful, but may be repeated and folded.  ``outward``: what it does is seen outside of
-    the session: it prints, or calls Python.  ``renamed``: what callers write in place of names of the signature,
+    the session: it prints, or calls Python.  ``takes``: others find what it took no more, or it runs a dataset, whose functions
+    may do anything: in a function it does so though nobody uses what it gives.  ``renamed``: what callers write in place of names of the signature,
     ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does not call its functions while
     it runs; what it makes does so later, such as the function of ``Dataset.map``.  ``asks``: of things of the host it only asks,
     or makes the one that it stands for: it changes nothing for others.  ``moves``: "in" or "out" for what puts elements into the
@@ -98,6 +99,7 @@ class OpDef:
     context: tuple[str, ...] = ()
     effect: bool = False
     outward: bool = False
+    takes: bool = False
     hands_on: bool = False
     asks: bool = False
     moves: str | None = None
@@ -172,7 +174,7 @@ class OpDef:
     def acts(self) -> bool:
         """Whether a function does it for what it does, though nobody asks for its value."""
         return self.has_effect and not self.placeholder and bool(
-            self.outward or self.state == "write" or self.calls or not self.outputs)
+            self.outward or self.takes or self.moves or self.state == "write" or self.calls or not self.outputs)
 
     @property
     def pure(self) -> bool:

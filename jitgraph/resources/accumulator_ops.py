@@ -49,7 +49,7 @@ def _declare(prefix: str, kind: str) -> None:
         handle[()].apply(gradient, int(local_step))
 
     @op(f"{prefix}AccumulatorTakeGradient(handle: {kind}, num_required: int32; dtype: type) -> average: dtype",
-        dtype=NUMBERS, shape=_dense_shape, stateful=True, host=True, context=("state",), tested_in=_TESTS)
+        dtype=NUMBERS, shape=_dense_shape, stateful=True, host=True, takes=True, context=("state",), tested_in=_TESTS)
     def take_gradient(handle, num_required, state):
         """The mean of the gradients, once there are enough."""
         return handle[()].take(int(num_required), state.wait)
@@ -87,7 +87,7 @@ def _sparse_shapes(c: Any) -> list:
 
 @op("SparseAccumulatorTakeGradient(handle: &string, num_required: int32; dtype: type) -> indices: int64, values: dtype, "
     "shape: int64", dtype=NUMBERS, shape=_sparse_shapes, stateful=True, host=True, dynamic=True, context=("state",),
-    tested_in=_TESTS)
+    takes=True, tested_in=_TESTS)
 def sparse_accumulator_take_gradient(handle, num_required, state):
     """The mean of the sparse gradients, once there are enough."""
     return handle[()].take(int(num_required), state.wait)

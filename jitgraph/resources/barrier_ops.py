@@ -47,7 +47,7 @@ def _taken_shapes(c: Any) -> list:
 
 @op("BarrierTakeMany(handle: &string, num_elements: int32; component_types: list(type) >= 1, allow_small_batch: bool = "
     "false, wait_for_incomplete: bool = false, timeout_ms: int = -1) -> indices: int64, keys: string, "
-    "values: [component_types]", shape=_taken_shapes, stateful=True, host=True, context=("state",), tested_in=_TESTS)
+    "values: [component_types]", shape=_taken_shapes, stateful=True, host=True, takes=True, context=("state",), tested_in=_TESTS)
 def barrier_take_many(handle, num_elements, allow_small_batch, state):
     """Takes complete tuples, waiting until there are enough."""
     indices, keys, *values = handle[()].take(int(num_elements), allow_small_batch, state.wait)

@@ -66,12 +66,12 @@ def fake_queue(resource):
     return resource
 
 
-def _both(signature: str, shape: Any) -> Callable[[Callable], Any]:
+def _both(signature: str, shape: Any, takes: bool = False) -> Callable[[Callable], Any]:
     """Declares an op on a reader in both versions; gives the function of the newer one."""
 
     def declare(body: Callable) -> Any:
         made = [op(signature.replace("V?", suffix).replace("H?", kind), shape=shape, stateful=True, host=True,
-                   context=("state",), tested_in=_TESTS)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
+                   takes=takes, context=("state",), tested_in=_TESTS)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
         return made[0]
 
     return declare
@@ -82,7 +82,8 @@ def _work(queue_handle: Any, state: Any) -> reader_host.TakeWork:
     return lambda: bytes(queue_handle[()].dequeue(state.wait)[0][()])
 
 
-@_both("ReaderReadV?(reader_handle: H?, queue_handle: H?) -> key: string, value: string", shape_rules.scalar)
+@_both("ReaderReadV?(reader_handle: H?, queue_handle: H?) -> key: string, value: string", shape_rules.scalar,
+       takes=True)
 def reader_read(reader_handle, queue_handle, state):
     """The next record and its key; file names come from the queue."""
     reader = reader_handle[()]
@@ -92,7 +93,7 @@ def reader_read(reader_handle, queue_handle, state):
 
 
 @_both("ReaderReadUpToV?(reader_handle: H?, queue_handle: H?, num_records: int64) -> keys: string, values: string",
-       lambda c: [(None,), (None,)])
+       lambda c: [(None,), (None,)], takes=True)
 def reader_read_up_to(reader_handle, queue_handle, num_records, state):
     """The next records, at most `num_records` and of one file, and their keys."""
     reader = reader_handle[()]

@@ -76,7 +76,7 @@ def _taken_shapes(c: Any) -> list:
 
 @op(f"TakeManySparseFromTensorsMap(sparse_handles: int64; dtype: type, {_SHARING}) -> sparse_indices: int64, "
     "sparse_values: dtype, sparse_shape: int64", shape=_taken_shapes, stateful=True, host=True, dynamic=True,
-    context=("state", "op"), tested_in="tests/train/test_input.py: a map of tensors")
+    takes=True, context=("state", "op"), tested_in="tests/train/test_input.py: a map of tensors")
 def _take_many_sparse_from_tensors_map(sparse_handles, dtype, state, op):
     """Takes sparse tensors from the map and stacks them along a new first dimension."""
     kept = _map(state, op, op.attrs["shared_name"] or op.name)

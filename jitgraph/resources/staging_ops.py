@@ -56,7 +56,7 @@ def stage(values, state, op):
 
 
 @op(f"Unstage(; {_LIMITS}, dtypes: list(type) >= 1, {_SHARING}) -> values: [dtypes]", **_UNKNOWN, stateful=True, host=True,
-    context=("state", "op"), tested_in=_TESTS)
+    takes=True, context=("state", "op"), tested_in=_TESTS)
 def unstage(state, op):
     """Takes the oldest element; waits for it."""
     return _area(state, op).take(state.wait)
@@ -130,10 +130,10 @@ for _kind in ("Map", "OrderedMap"):
              "fake_dtypes: list(type) >= 1)", _map_stage, shape=shape_rules.no_outputs, holds=True)
     for _name, _body in (("Peek", _map_peek), ("Unstage", _map_unstage)):
         _declare(f"{_kind}{_name}(key: int64, indices: int32; {_LIMITS}, dtypes: list(type) >= 1, {_SHARING}) -> "
-                 "values: [dtypes]", _body, **_UNKNOWN)
+                 "values: [dtypes]", _body, takes=_name == "Unstage", **_UNKNOWN)
     _declare(f"{_kind}UnstageNoKey(indices: int32; {_LIMITS}, dtypes: list(type) >= 1, {_SHARING}) -> key: int64, values: "
     f"[dtypes]",
-             _map_unstage_no_key, shape=lambda c: [(), *[None] * len(c.attrs["dtypes"])], dynamic=True)
+             _map_unstage_no_key, shape=lambda c: [(), *[None] * len(c.attrs["dtypes"])], dynamic=True, takes=True)
     for _name, _size in (("Size", _map_size), ("IncompleteSize", _map_incomplete_size)):
         _declare(f"{_kind}{_name}(; {_LIMITS}, dtypes: list(type), {_SHARING}) -> size: int32", _size, shape=shape_rules.scalar)
     _declare(f"{_kind}Clear(; {_LIMITS}, dtypes: list(type), {_SHARING})", _map_clear, shape=shape_rules.no_outputs)
