@@ -85,7 +85,8 @@ class TensorArrayForm(TensorForm):
 
     @staticmethod
     def from_tensor(spec: Any, tensor: Tensor) -> Any:
-        made = TensorArray(spec._dtype, raw.GatherV2(raw.Shape(tensor), np.int32(0), np.int32(0)),
+        # An element is read as often as anyone likes, and may still be handed on: TensorFlow makes it of a list of tensors.
+        made = TensorArray(spec._dtype, raw.GatherV2(raw.Shape(tensor), np.int32(0), np.int32(0)), clear_after_read=False,
                            dynamic_size=spec._dynamic_size, infer_shape=spec._infer_shape)
         return made.unstack(tensor)
 

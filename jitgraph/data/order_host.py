@@ -104,6 +104,8 @@ class Shuffled(Unary):
         def shuffled() -> Element:
             while state.take is not None and state.held < self.buffer:
                 state.fill(epochs)
+                if len(epochs) > _MOST_EPOCHS:
+                    break
             if not state.held:
                 raise StopIteration
             while not epochs[0]:
@@ -115,10 +117,7 @@ class Shuffled(Unary):
             state.begin += 1
             state.held -= 1
             if state.begin == len(first):
-                epochs.popleft()
-                state.begin = 0
-                if not epochs:
-                    epochs.append([])
+                epochs[0], state.begin = [], 0
             elif state.begin > self.buffer:
                 del first[:state.begin]
                 state.begin = 0
@@ -134,6 +133,7 @@ class Shuffled(Unary):
 
 
 _GONE: Any = None
+_MOST_EPOCHS = 3        # A buffer that is larger than the dataset is not filled with more of its epochs: nothing is chosen from them.
 
 
 class _Filling:

@@ -249,3 +249,14 @@ def test_calls_that_wait_for_nothing_take_no_threads(tf):
     with tf.Session() as session:
         assert [int(session.run(following)) for _ in range(6)] == [1, 3, 5, 7, 9, 11]
         assert not threads("jitgraph-map")
+
+
+@pytest.mark.parametrize("epochs", [None, 4])
+def test_a_buffer_far_larger_than_its_dataset(tf, epochs):
+    """It holds few epochs of it, from which the orders are those of any buffer that is large enough."""
+    orders = []
+    for buffer_size in (9, 10 ** 9):
+        dataset = tf.data.Dataset.range(3).shuffle(buffer_size, seed=4).repeat(epochs).take(12)
+        orders.append(drained(tf, dataset.make_one_shot_iterator()))
+        assert sorted(orders[-1]) == [0] * 4 + [1] * 4 + [2] * 4
+    assert orders[0] == orders[1]

@@ -1,4 +1,4 @@
-"""Lists and batches of datasets as components of elements."""
+"""Lists and batches of datasets, and TensorArrays, as components of elements."""
 import pytest
 
 from tests.data.draining import drained as drained_by
@@ -38,3 +38,11 @@ def test_concatenation_of_other_structures(tf, one, other):
     with pytest.raises(TypeError, match="have different types"):
         of(one).concatenate(of(other))
     assert len(drained(tf, of(one).concatenate(of(one)))) == 2
+
+
+def test_tensor_arrays_that_are_read_and_handed_on(tf):
+    """What a dataset keeps of a TensorArray is a value: reading it takes nothing away, whatever its `clear_after_read`."""
+    start = tf.TensorArray(tf.int64, 0, dynamic_size=True, element_shape=[]).write(0, -1)
+    scanned = tf.data.Dataset.range(3).apply(tf.data.experimental.scan(start, lambda ta, x: (ta.write(ta.size(), x), ta.stack())))
+    iterator = scanned.make_initializable_iterator()
+    assert [row.tolist() for row in drained_by(tf, iterator, iterator.initializer)] == [[-1], [-1, 0], [-1, 0, 1]]
