@@ -1,6 +1,7 @@
 """Sources that call functions: map, filter, flat_map, interleave, scan, groups and generators."""
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -381,23 +382,31 @@ class Generated(Source):
 
     def iterate(self, run: Run) -> Take:
         init, following, finalize = (f.start(run) for f in self.functions)
-        state: Any = None
+        states: list[Element] = []      # none before the first element, one until the end
         over = False
 
         def generated() -> Element:
-            nonlocal state, over
+            nonlocal over
             if over:
                 raise StopIteration
-            if state is None:
-                state = tuple(init(()))
+            if not states:
+                states.append(tuple(init(())))
             try:
-                return tuple(following(state))
+                return tuple(following(states[0]))
             except errors.OutOfRangeError:
                 over = True
-                finalize(state)
+                _end(finalize, states)
                 raise StopIteration from None
 
+        # Whoever takes no more before the end lets go of this: what the generator holds, such as open files, ends then.
+        weakref.finalize(generated, _end, finalize, states).atexit = False
         return generated
+
+
+def _end(finalize: Callable[[Element], list], states: list[Element]) -> None:
+    """Ends what a generator has begun, once."""
+    while states:
+        finalize(states.pop())
 
 
 class MappedBatches(Unary):

@@ -91,6 +91,7 @@ class Iterator:
             try:
                 element = self.take()
             except StopIteration:
+                self.take = _over       # what it was made of is held no longer
                 raise errors.OutOfRangeError(None, None, "End of sequence") from None
             except errors.OpError as error:
                 self.taken, self.failed = self.taken + 1, True
@@ -109,6 +110,11 @@ class Iterator:
 
     def __del__(self) -> None:
         self.close()
+
+
+def _over() -> Element:
+    """What comes after the last element."""
+    raise StopIteration
 
 
 def check_types(expected: list, found: list) -> None:

@@ -26,13 +26,16 @@ class _Buffer:
     """Elements between the thread that fetches them and the one that takes them; an exception may stand for an element."""
 
     def __init__(self, take: Take, size: int, wait: Callable):
-        self.take, self.size, self.wait = take, size, wait
+        self.take: Take | None = take
+        self.size, self.wait = size, wait
         self.condition = Condition()
         self.filled: collections.deque[Any] = collections.deque()
         self.ended = self.closed = False
 
     def work(self) -> None:
         """Fetches elements as long as there is room for them."""
+        take, self.take = self.take, None       # what is taken from ends with this thread, though the session knows the buffer
+        assert take is not None
         try:
             while True:
                 with self.condition:
@@ -40,7 +43,7 @@ class _Buffer:
                     if self.closed:
                         return
                 try:
-                    item: Any = self.take()
+                    item: Any = take()
                 except StopIteration:
                     break
                 except Exception as error:

@@ -20,6 +20,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "ops.optional_ops": "data.experimental :jitgraph.data.optional",
         "ops.readers": "data :jitgraph.inner.datasets",
         "experimental.ops.cardinality": "data.experimental :jitgraph.inner.datasets",
+        "experimental.ops.distribute": ":jitgraph.inner.data_distribute",
+        "experimental.ops.matching_files": ":jitgraph.inner.data_distribute",
+        "experimental.ops.threadpool": ":jitgraph.data.private_threads",
         "experimental.ops.iterator_ops": "data.experimental :jitgraph.data.checkpointing",
         "experimental.ops.stats_ops": "data.experimental :jitgraph.data.statistics",
         **{

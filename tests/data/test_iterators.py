@@ -260,3 +260,35 @@ def test_a_buffer_far_larger_than_its_dataset(tf, epochs):
         orders.append(drained(tf, dataset.make_one_shot_iterator()))
         assert sorted(orders[-1]) == [0] * 4 + [1] * 4 + [2] * 4
     assert orders[0] == orders[1]
+
+
+@pytest.mark.parametrize("pipeline, count, expected", [
+    (lambda of, D: of().take(2), 3, "open close"),
+    (lambda of, D: of().take(2).repeat(2), 3, "open close open"),
+    (lambda of, D: of().prefetch(2).take(2), 3, "open close"),
+    (lambda of, D: D.zip((of(), D.range(2))), 3, "open close"),
+    (lambda of, D: D.range(2).interleave(lambda _: of().take(2), 2), 5, "open open close close"),
+    (lambda of, D: of().map(lambda x: x, num_parallel_calls=2).batch(2).take(2), 3, "open close"),
+])
+def test_a_generator_that_is_taken_from_no_more_is_closed(tf, pipeline, count, expected):
+    log = []
+
+    def numbers():
+        log.append("open")
+        try:
+            yield from range(1000)
+        finally:
+            log.append("close")
+
+    made = pipeline(lambda: tf.data.Dataset.from_generator(numbers, tf.int64), tf.data.Dataset)
+    iterator = made.make_initializable_iterator()
+    element = iterator.get_next()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        for _ in range(count):
+            try:
+                session.run(element)
+            except tf.errors.OutOfRangeError:
+                log.append("end")
+        wait_until(lambda: log.count("close") == expected.count("close"))
+        assert " ".join(one for one in log if one != "end") == expected
