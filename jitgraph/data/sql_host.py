@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ class Rows(Source):
             raise errors.InvalidArgumentError(None, None, (
                 "Each element of `output_types_` must be one of: DT_STRING, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_UINT8, "
                 "DT_UINT16, DT_BOOL, DT_DOUBLE "))
+        connection = None
         try:
             connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
             connection.text_factory = bytes
@@ -41,14 +43,25 @@ class Rows(Source):
                 raise errors.InvalidArgumentError(None, None, (
                     f"The number of columns in query ({len(rows.description or ())}) must match the number of elements in "
                     f"output_types ({len(kinds)})."))
-        except sqlite3.Error as error:
+        except (sqlite3.Error, errors.InvalidArgumentError) as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, errors.InvalidArgumentError):
+                raise
             raise errors.UnknownError(None, None, f"Prepare() failed: [1] {error}: {self.query}") from None
 
         def taken() -> Element:
-            row = next(rows)
+            row = next(rows, None) if let_go.alive else None
+            if row is None:
+                let_go()
+                raise StopIteration
             return tuple(_array(_converted(connection, value, str(kind)), dtype)
                          for value, kind, dtype in zip(row, kinds, self.types))
 
+        # Others may write into the database again once all rows are read, nobody reads them, or the session is closed.
+        let_go = weakref.finalize(taken, connection.close)
+        let_go.atexit = False
+        run.session.at_end(let_go)
         return taken
 
 

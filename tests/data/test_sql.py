@@ -76,3 +76,24 @@ def test_refused(tf, database, query, types, error, message):
 def test_other_drivers(tf, database):
     with pytest.raises(tf.errors.InvalidArgumentError, match="The database type, mysql, is not supported"):
         rows(tf, database, "select n from t", (tf.int32,), driver="mysql")
+
+
+@pytest.mark.parametrize("taken, closes", [(1, True), (3, True), (4, False)])
+def test_others_may_write_again(tf, database, taken, closes):
+    """Once all rows are read, or the session is closed, though the iterator is still there."""
+    dataset = tf.data.experimental.SqlDataset("sqlite", database, "select n from t where n is not null", tf.int32)
+    iterator = dataset.repeat(2).make_initializable_iterator()
+    following = iterator.get_next()
+    session = tf.Session()
+    session.run(iterator.initializer)
+    for _ in range(taken):
+        session.run(following)
+    if closes:
+        session.close()
+    else:
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(following)
+    connection = sqlite3.connect(database, timeout=0)
+    connection.execute("delete from t")
+    connection.commit()
+    connection.close()
