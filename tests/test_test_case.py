@@ -34,6 +34,10 @@ def test_sessions_and_seeds(tf, case):
         assert first is again and x.eval().tolist() == [1.0, 2.0]
     with pytest.raises(ValueError, match="different"), case.cached_session(graph=tf.Graph()):
         pass
+    with pytest.raises(ValueError, match="different"), case.cached_session(config=tf.ConfigProto()):
+        pass
+    with case.test_session(config=tf.ConfigProto()) as again:      # the older one does not ask
+        assert again is first
     with case.test_session(graph=tf.Graph()) as other:
         assert other is not first
 

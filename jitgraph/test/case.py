@@ -75,22 +75,30 @@ class TestCase(Assertions):
     def cached_session(self, graph: Any = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False) -> Iterator:
         """The session of this test, made at the first call.  Raises ValueError if it is asked for with other arguments."""
         wanted = (graph, config, force_gpu)
-        if self._cached is None:
-            self._cached = (_session(graph, config, force_gpu), *wanted)
-        session, *made_for = self._cached
+        _, *made_for = self._cached or (None, *wanted)
         for what, one, other in zip(("graph", "config", "force_gpu value"), made_for, wanted):
             if one is not other:
                 raise ValueError(f"The {what} used to get the cached session is different than the one that was used to create "
                                  "the session. Maybe create a new session with self.session()")
+        with self._entered(graph, config, use_gpu, force_gpu) as session:
+            yield session
+
+    @contextlib.contextmanager
+    def _entered(self, graph: Any, config: Any, use_gpu: bool, force_gpu: bool) -> Iterator:
+        """The session of this test as the default one, whatever it was made with."""
+        if self._cached is None:
+            self._cached = (_session(graph, config, force_gpu), graph, config, force_gpu)
+        session = self._cached[0]
         with session.graph.as_default(), session.as_default(), _placed(session, use_gpu, force_gpu):
             yield session
 
     def test_session(self, graph: Any = None, config: Any = None, use_gpu: bool = False, force_gpu: bool = False) -> Any:
-        """A new session if `graph` is given, else the cached one (an older name of both)."""
+        """A new session if `graph` is given, else the cached one, though it was made with another `config` (an older name of
+        both)."""
         if self.id().endswith(".test_session"):
             self.skipTest("Not a test.")
         if graph is None:
-            return self.cached_session(graph, config, use_gpu, force_gpu)
+            return self._entered(graph, config, use_gpu, force_gpu)
         return self.session(graph, config, use_gpu, force_gpu)
 
     def evaluate(self, tensors: Any) -> Any:
