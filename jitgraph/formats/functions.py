@@ -11,7 +11,7 @@ from jitgraph.formats.op_declarations import declaration
 from jitgraph.graph import shapes
 from jitgraph.graph.calls import functions_of
 from jitgraph.graph.dtypes import as_dtype, bool_
-from jitgraph.graph.function_graph import BRANCHING, FunctionGraph, is_state
+from jitgraph.graph.function_graph import BRANCHING, LOOPS, FunctionGraph, is_state
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.protos.function_def import Body
 from jitgraph.graph.protos.function_names import reference, state_of
@@ -110,10 +110,11 @@ class FunctionLibrary:
         Raises ValueError, naming the node, for functions that are not in the library or do not fit its inputs.
         """
         offset = 1 if node.type in BRANCHING else 0
+        changing = self._changing(attrs["body"]) if node.type in LOOPS else frozenset[int]()
         for name in opdef.functions:
             value = attrs[name]
             try:
-                made = [self._instance(one, None if opdef.hands_on else inputs[offset:], attrs, graph)
+                made = [self._instance(one, None if opdef.hands_on else inputs[offset:], attrs, graph, changing)
                         for one in (value if isinstance(value, list) else [value])]
                 for function in () if opdef.hands_on else made:
                     _check_results(function, attrs, name)
@@ -123,8 +124,18 @@ class FunctionLibrary:
                     raise               # the outermost node is told
                 raise ValueError(f"Node '{node.name}' (op: '{node.type}'), attribute '{name}': {error}") from None
 
-    def _instance(self, called: Any, inputs: list[Tensor] | None, attrs: dict[str, Any], graph: Any) -> Any:
-        """The graph of a function for these inputs; for None, for any of the types that it declares."""
+    def _changing(self, called: Any) -> frozenset[int]:
+        """The arguments of a loop's body that it does not hand on as they are: they have a value for each round."""
+        function = self._graph._functions.get(called.name) if isinstance(called, messages.NameAttrList) else None
+        if function is None:
+            return frozenset()
+        body = Body(function.definition, called.attr, self._declared)
+        return frozenset(k for k, (argument, result) in enumerate(zip(body.arguments, body.results)) if argument != result)
+
+    def _instance(self, called: Any, inputs: list[Tensor] | None, attrs: dict[str, Any], graph: Any,
+                  changing: frozenset[int] = frozenset()) -> Any:
+        """The graph of a function for these inputs; for None, for any of the types that it declares.  `changing`: the inputs
+        that only begin as what is given, see ``_changing``."""
         if not isinstance(called, messages.NameAttrList):
             return called
         function = self._graph._functions.get(called.name)
@@ -141,7 +152,7 @@ class FunctionLibrary:
             raise ValueError(f"the functions have more than {_LARGEST} nodes together")
         self._calls.append(called.name)
         try:
-            made = self._make(called, definition, inputs, attrs, graph)
+            made = self._make(called, definition, inputs, attrs, graph, changing)
         finally:
             self._calls.pop()
         kept = messages.NameAttrList()
@@ -150,7 +161,7 @@ class FunctionLibrary:
         return made
 
     def _make(self, called: Any, definition: Any, inputs: list[Tensor] | None, attrs: dict[str, Any],
-              graph: Any) -> FunctionGraph:
+              graph: Any, changing: frozenset[int]) -> FunctionGraph:
         """The graph of a function, for a call with these inputs."""
         body = Body(definition, called.attr, self._declared)
         function = FunctionGraph(called.name, graph)
@@ -167,7 +178,11 @@ class FunctionLibrary:
             if wanted and wanted != outer.dtype.base_dtype.as_datatype_enum:
                 raise ValueError(f"argument '{argument}' of function '{called.name}' was passed "
                                  f"{outer.dtype.base_dtype.name} from {outer.name}")
-            inner = self._argument(function, argument, outer, _shape_of_argument(body, number, outer, attrs))
+            shape = _shape_of_argument(body, number, outer, attrs)
+            if number in changing and outer.dtype.name != "resource":
+                inner = function._placeholder(outer.dtype.base_dtype, shape, argument)
+            else:
+                inner = self._argument(function, argument, outer, shape)
             known[argument] = inner
             function.inputs.append(inner)
         find = self._fill(function, body.nodes, known, library=self)

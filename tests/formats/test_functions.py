@@ -170,3 +170,21 @@ def test_small_files_with_very_many_nodes(tf, monkeypatch):
     chain = "".join(calls(f"f{i}", f"f{i + 1}", f"f{i + 1}") for i in range(40)) + LEAF
     with pytest.raises(ValueError, match="more than 500 nodes together"):
         tf.import_graph_def(graph_def(caller(chain)))
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_a_loop_that_begins_as_a_variable(tf, resource):
+    """What changes from round to round is no variable, though it begins as one's value; what does not change still is one."""
+    start = tf.get_variable("start", initializer=[1.0], use_resource=resource)
+    step = tf.get_variable("step", initializer=[2.0], use_resource=resource)
+    tf.identity(tf.while_loop(lambda k, x: k < 3, lambda k, x: (k + 1, x + step), [0, start])[1], name="reached")
+    stated = tf.train.export_meta_graph()
+    tf.reset_default_graph()
+    tf.train.import_meta_graph(stated)
+    reached = tf.get_default_graph().get_tensor_by_name("reached:0")
+    train = tf.train.GradientDescentOptimizer(1.0).minimize(reached)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(reached) == [7]
+        session.run(train)
+        assert [value.tolist() for value in session.run(tf.trainable_variables())] == [[0], [-1]]
