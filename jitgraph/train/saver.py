@@ -183,7 +183,8 @@ class Saver:
     def save(self, sess: Any, save_path: Any, global_step: Any = None, latest_filename: str | None = None,
              meta_graph_suffix: str = "meta", write_meta_graph: bool = True, write_state: bool = True,
              strip_default_attrs: bool = False, save_debug_info: bool = False) -> str | None:
-        """Writes the variables of a session to a checkpoint; returns its prefix, which ``restore`` takes.
+        """Writes the variables of a session to a checkpoint; returns its prefix, which ``restore`` takes, or None where there
+        are none (`allow_empty`): then only the MetaGraph is written.
 
         Args:
           sess: the session whose variables are saved; they must be initialized.
@@ -201,8 +202,16 @@ class Saver:
         if not hasattr(sess, "run") or not hasattr(sess, "graph"):
             raise TypeError(f"'sess' must be a Session; {sess}")
         path = self._prefix(sess, path_string(save_path), global_step, latest_filename)
-        if self._is_empty:
-            return None
+        written = None if self._is_empty else self._write(sess, path, save_path, latest_filename, meta_graph_suffix, write_state)
+        if write_meta_graph:
+            with sess.graph.as_default():
+                self.export_meta_graph(checkpoint_state.meta_graph_filename(path, meta_graph_suffix),
+                                       strip_default_attrs=strip_default_attrs)
+        return written
+
+    def _write(self, sess: Any, path: str, save_path: Any, latest_filename: str | None, meta_graph_suffix: str,
+               write_state: bool) -> str:
+        """Writes the variables of a session, and the state file; the prefix of the checkpoint."""
         folder = os.path.dirname(path)
         try:
             written = sess.run(self.saver_def.save_tensor_name, {self.saver_def.filename_tensor_name: path})
@@ -216,10 +225,6 @@ class Saver:
             if folder and not os.path.isdir(folder):
                 raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from error
             raise
-        if write_meta_graph:
-            with sess.graph.as_default():
-                self.export_meta_graph(checkpoint_state.meta_graph_filename(path, meta_graph_suffix),
-                                       strip_default_attrs=strip_default_attrs)
         return written
 
     def _prefix(self, sess: Any, save_path: str, global_step: Any, latest_filename: str | None) -> str:

@@ -65,10 +65,10 @@ class ResourceVariable(Variable):
             self._initializer_op = resource_ops.assign_variable_op(self._handle, value, name=scope)
         with name_scope("Read"), device(self._handle.device):
             self._graph_element = self._read()
+            self._cached: Tensor | None = None
             if caching_device is not None:
                 with colocate_with(None, ignore_existing=True), device(caching_device):
-                    self._graph_element = lookup("Identity").builder(self._graph_element)
-        self._caching_device = caching_device
+                    self._cached = lookup("Identity").builder(self._graph_element)
 
     def _init_from_proto(self, definition: Any, import_scope: str | None) -> None:
         graph = get_default_graph()
@@ -83,8 +83,10 @@ class ResourceVariable(Variable):
         self._initializer_op = element(definition.initializer_name)
         self._initial_value = element(definition.initial_value_name) if definition.initial_value_name else None  # type: ignore[assignment]
         self._graph_element = element(definition.snapshot_name) if definition.snapshot_name else self._read()
+        self._cached = None
+        if self._graph_element.op.type == "Identity":       # the copy on a caching device
+            self._cached, self._graph_element = self._graph_element, self._graph_element.op.inputs[0]
         self._take_modes(definition)
-        self._caching_device = None
         if definition.HasField("save_slice_info_def"):
             self._save_slice_info = SaveSliceInfo(save_slice_info_def=definition.save_slice_info_def,
                                                   import_scope=import_scope)
@@ -104,7 +106,7 @@ class ResourceVariable(Variable):
 
     @property
     def _snapshot(self) -> Tensor:      # type: ignore[override]
-        return self._graph_element
+        return self._graph_element if self._cached is None else self._cached
 
     def numpy(self) -> Any:
         """Raises NotImplementedError: a graph has no values before a session runs it."""
@@ -158,8 +160,8 @@ class ResourceVariable(Variable):
 
     def value(self) -> Tensor:
         """A new node that reads the value; with a caching device, the one node that holds a copy there."""
-        if self._caching_device is not None:
-            return self._graph_element
+        if self._cached is not None:
+            return self._cached
         with colocate_with(None, ignore_existing=True), device(self._handle.device):
             return self._read()
 
@@ -251,7 +253,7 @@ class UnreadVariable(ResourceVariable):
     def __init__(self, variable: ResourceVariable, op: Operation):
         self.__dict__.update(variable.__dict__)
         self._parent_op = op
-        self._handle_name = op.name
+        self._handle_name, self._cached = op.name, None
         with control_dependencies([op]):
             self._graph_element = ResourceVariable._read(self)
 

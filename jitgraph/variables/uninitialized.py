@@ -27,7 +27,7 @@ class UninitializedVariable(ResourceVariable):
                  collections: Any = (GraphKeys.GLOBAL_VARIABLES,)):
         self._save_slice_info = None
         self._constraint = None
-        self._trainable, self._caching_device = trainable, None
+        self._trainable, self._cached = trainable, None
         self._synchronization = VariableSynchronization(synchronization)
         self._aggregation = VariableAggregation(aggregation)
         self._dtype, self._static_shape = as_dtype(dtype), shapes.raw_shape(shape)

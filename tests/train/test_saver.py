@@ -175,7 +175,7 @@ def test_no_variables(tf, session):
     with pytest.raises(ValueError, match="No variables to save"):
         tf.train.Saver()
     saver = tf.train.Saver(allow_empty=True)
-    assert saver.save(session(), "/nowhere/m") is None and saver.restore(session(), None) is None
+    assert saver.save(session(), "/nowhere/m", write_meta_graph=False) is None and saver.restore(session(), None) is None
 
 
 def test_nodes_made_later(tf, session, tmp_path):
@@ -395,3 +395,33 @@ def test_a_saver_in_a_graph_that_holds_one_already(tf, tmp_path):
         saver.restore(session, path)
         assert session.run(second).tolist() == [3.0]
     assert first.op.type == "VariableV2"
+
+
+@pytest.mark.parametrize("resource", [False, True])
+@pytest.mark.parametrize("listed", [lambda v: None, lambda v: [v], lambda v: {"other": v}])
+def test_variables_that_are_read_through_another_device(tf, tmp_path, resource, listed):
+    v = tf.get_variable("v", initializer=[1.0], use_resource=resource, caching_device="/cpu:0")
+    assert v.value().op.type == "Identity" and v.value() is v.value()
+    saver = tf.train.Saver(listed(v))
+    with tf.Session() as session:
+        session.run(v.initializer)
+        prefix = saver.save(session, str(tmp_path / "model"))
+        assert session.run(tf.convert_to_tensor(v.assign([2.0]))) == [2]
+        saver.restore(session, prefix)
+        assert session.run(v) == [1]
+    kept = tf.train.export_meta_graph()
+    tf.reset_default_graph()
+    tf.train.import_meta_graph(kept, import_scope="again")
+    again = tf.global_variables()[0]
+    assert again.value().name == "again/v/Read/Identity:0" if resource else again.value().name == "again/v/read:0"
+    tf.train.Saver([again])
+
+
+def test_a_graph_without_variables_is_written_too(tf, tmp_path):
+    tf.constant([1, 2], name="x")
+    with tf.Session() as session:
+        assert tf.train.Saver(allow_empty=True).save(session, str(tmp_path / "model")) is None
+    assert [file.name for file in tmp_path.iterdir()] == ["model.meta"]
+    tf.reset_default_graph()
+    assert tf.train.import_meta_graph(str(tmp_path / "model.meta"), import_scope="a") is None
+    assert tf.get_default_graph().get_tensor_by_name("a/x:0").shape == [2]
