@@ -166,7 +166,7 @@ class NestedVariant:
 
 
 def nested_variant(values: list) -> NestedVariant | None:
-    """A list of datasets, or of such lists, as one component, or None where a list is of anything else or their structures differ."""
+    """A list of datasets, or of such lists, as one component; None for a list of anything else, or of other structures."""
     parts = [nested_variant(value) if isinstance(value, list) else value for value in values]
     specs = [getattr(part, "_variant_spec", None) for part in parts]
     first = specs[0] if specs else None

@@ -133,7 +133,7 @@ class Shuffled(Unary):
 
 
 _GONE: Any = None
-_MOST_EPOCHS = 3        # A buffer that is larger than the dataset is not filled with more of its epochs: nothing is chosen from them.
+_MOST_EPOCHS = 3        # no more of them fill a buffer that is larger than the dataset: nothing is chosen from them yet
 
 
 class _Filling:

@@ -95,7 +95,8 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        stateful: bool = False, state: str | None = None, host: bool = False, checks: bool = False, dynamic: bool =
        False, reference: Callable | None = None, samples: Callable | None = None, tested_in: str = "",
        updates: Callable | None = None, stream: bool = False, context: tuple[str, ...] = (), effect: bool = False,
-       host_because: str = "", outward: bool = False, takes: bool = False, hands_on: bool = False, asks: bool = False, moves: str | None = None,
+       host_because: str = "", outward: bool = False, takes: bool = False, hands_on: bool = False, asks: bool = False,
+       moves: str | None = None,
        renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
        of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False,
        distinct: str | None = None,

@@ -8,7 +8,6 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import float32
 from jitgraph.variables.variable_scopes import get_variable
 
-
 _NAMES_IN_USE = object()
 
 

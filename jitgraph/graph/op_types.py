@@ -35,12 +35,12 @@ class OpDef:
     and "op" (the node): for ops on queues, tables and other things of the host.  ``effect``: it runs also where nobody
     uses its value, like an op that is stateful, but may be repeated and folded.  ``outward``: what it does is seen outside of
     the session: it prints, or calls Python.  ``takes``: others find what it took no more, or it runs a dataset, whose functions
-    may do anything: in a function it does so though nobody uses what it gives.  ``renamed``: what callers write in place of names of the signature,
-    ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does not call its functions while
-    it runs; what it makes does so later, such as the function of ``Dataset.map``.  ``asks``: of things of the host it only asks,
-    or makes the one that it stands for: it changes nothing for others.  ``moves``: "in" or "out" for what puts elements into the
-    queue of its first input, waiting for room, or takes some, waiting for them.  ``holds``: it takes what is given back when its
-    run ends, however it ends (``state.later``).
+    may do anything: in a function it does so though nobody uses what it gives.  ``renamed``: what callers write in place of names
+    of the signature, ``{"axis": "reduction_indices"}``; the names of the signature do, too.  ``hands_on``: it does not call its
+    functions while it runs; what it makes does so later, such as the function of ``Dataset.map``.  ``asks``: of things of the host
+    it only asks, or makes the one that it stands for: it changes nothing for others.  ``moves``: "in" or "out" for what puts
+    elements into the queue of its first input, waiting for room, or takes some, waiting for them.  ``holds``: it takes what is
+    given back when its run ends, however it ends (``state.later``).
 
     What is known of its values before they are computed: ``constant``: the rule by which they follow from those of the
     inputs while the graph is built, see ``jitgraph.graph.constant_rules``.  ``static``: ``tf.get_static_value`` folds it,

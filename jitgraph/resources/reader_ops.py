@@ -71,7 +71,8 @@ def _both(signature: str, shape: Any, takes: bool = False) -> Callable[[Callable
 
     def declare(body: Callable) -> Any:
         made = [op(signature.replace("V?", suffix).replace("H?", kind), shape=shape, stateful=True, host=True,
-                   takes=takes, context=("state",), tested_in=_TESTS)(body) for suffix, kind in (("V2", "resource"), ("", "&string"))]
+                   takes=takes, context=("state",), tested_in=_TESTS)(body)
+                for suffix, kind in (("V2", "resource"), ("", "&string"))]
         return made[0]
 
     return declare

@@ -100,7 +100,8 @@ def test_layers_of_columns_have_names_of_their_own(tf, fc):
     number = tf.feature_column.numeric_column("y", shape=2)
     features = {"i": tf.constant([[1]], tf.int64), "y": tf.constant([[1.0, 5.0]])}
     parts = {}
-    layers = [fc.DenseFeatures([embedded, number]), fc.DenseFeatures([embedded]), fc.LinearModel([number]), fc.LinearModel([number])]
+    layers = [fc.DenseFeatures([embedded, number]), fc.DenseFeatures([embedded]),
+              fc.LinearModel([number]), fc.LinearModel([number])]
     assert layers[0].compute_output_shape((None, 7)) == (None, 4) and layers[0].weights == []
     layers[0](features, parts)
     for layer in layers[1:]:

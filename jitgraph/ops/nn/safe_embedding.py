@@ -24,6 +24,15 @@ from jitgraph.ops.reduce.reductions import reduce_prod
 from jitgraph.ops.sparse.sparse_functions import sparse_fill_empty_rows, sparse_reshape, sparse_retain
 
 
+def as_table(table: Any, sparse_weights: Any) -> Any:
+    """A table of vectors as a tensor of the dtype of `sparse_weights`; a resource variable stays one, so that rows are read.
+
+    Raises ValueError for one of another dtype.
+    """
+    dtype = None if sparse_weights is None else sparse_weights.dtype
+    return table if hasattr(table, "handle") and dtype in (None, table.dtype) else convert_to_tensor(table, dtype=dtype)
+
+
 def safe_embedding_lookup_sparse(embedding_weights: Any, sparse_ids: Any, sparse_weights: Any = None, combiner: str = "mean",
                                  default_id: int | None = None, name: str | None = None, partition_strategy: str = "div",
                                  max_norm: float | None = None) -> Any:
@@ -39,9 +48,7 @@ def safe_embedding_lookup_sparse(embedding_weights: Any, sparse_ids: Any, sparse
     given = list(embedding_weights) if isinstance(embedding_weights, (list, tuple)) else [embedding_weights]
     if not given:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
-    dtype = None if sparse_weights is None else sparse_weights.dtype
-    tables = [table if hasattr(table, "handle") and dtype in (None, table.dtype) else convert_to_tensor(table, dtype=dtype)
-              for table in given]
+    tables = [as_table(table, sparse_weights) for table in given]
     with name_scope(name, "embedding_lookup", [*tables, sparse_ids, sparse_weights]) as scope:
         shape = sparse_ids.dense_shape
         known = shape.get_shape()[0].value

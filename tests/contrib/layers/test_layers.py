@@ -100,3 +100,13 @@ def test_a_recomputed_function_is_called_once_in_a_scope(tf):
         twice = layer(x) + layer(x)
     with pytest.raises(ValueError, match="called twice in the same enclosing scope 'twice'"):
         tf.gradients(twice, x)
+
+
+def test_parts_of_an_embedding_are_of_one_type(tf):
+    ids = tf.SparseTensor([[0, 0]], tf.constant([1], tf.int64), [1, 1])
+    parts = [np.ones((2, 3), np.float32), np.ones((2, 3), np.float64)]
+    with pytest.raises(ValueError, match="must be of the same type"):
+        tf.contrib.layers.safe_embedding_lookup_sparse(parts, ids)
+    vectors = tf.contrib.layers.safe_embedding_lookup_sparse(parts, ids, tf.SparseTensor([[0, 0]], [2.0], [1, 1]))
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(vectors), [[1, 1, 1]])
