@@ -253,8 +253,10 @@ class Dataset:
         return building.padded_batch(self, batch_size, padded_shapes, padding_values, drop_remainder)
 
     def unbatch(self) -> Dataset:
-        """The slices of each element along its first dimension."""
+        """The slices of each element along its first dimension.  Raises ValueError for scalars and for known sizes that differ."""
         spec = self._element_spec
+        if len({shape[0] for _, shape in structure.flat(spec) if shape} - {None}) > 1:
+            raise ValueError(f"Cannot unbatch an input whose components have different batch sizes: {self.output_shapes}.")
         rows = self.map(lambda *element: tuple(structure.to_rows(spec, element if type(spec) is tuple else element[0])))
         slices = structure.unbatched(spec)
         tensor = raw.UnbatchDataset(rows._variant_tensor, **structure.flat_attributes(slices))

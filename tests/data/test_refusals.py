@@ -26,6 +26,8 @@ def test_keys_that_are_no_int64_scalars(tf, key):
     (lambda tf, x: tf.data.Dataset.from_tensors([1]).padded_batch(2, [[1]]), ValueError, "must be a 1-D tensor"),
     (lambda tf, x: tf.data.Dataset.range(3).apply(x.latency_stats(["a", "b"])), ValueError, "must have rank 0"),
     (lambda tf, x: tf.data.Dataset.range(3).apply(x.bytes_produced_stats(["a", "b"])), ValueError, "must have rank 0"),
+    (lambda tf, x: tf.data.Dataset.from_tensors(([1, 2], [1])).unbatch(), ValueError, "different batch sizes"),
+    (lambda tf, x: tf.data.Dataset.from_tensors(([1, 2], [1])).apply(x.unbatch()), ValueError, "different batch sizes"),
     (lambda tf, x: tf.data.Dataset.from_tensors(1.0).apply(x.unique()), TypeError, "only supports inputs with a single"),
 ])
 def test_when_they_are_made(tf, build, error, match):
