@@ -72,6 +72,31 @@ def test_a_batch_of_nothing_and_its_gradients(tf, name, jit):
     assert found.shape == expected and [s.shape for s in slopes] == [s for _, s in gradients]
 
 
+CONVOLUTIONS = {
+    "conv2d": (lambda tf, x, w: tf.nn.conv2d(x, w, [1] * 4, "SAME"), 2, lambda depth, out: out),
+    "depthwise_conv2d": (lambda tf, x, w: tf.nn.depthwise_conv2d_native(x, w, [1] * 4, "SAME"), 2, lambda depth, out: depth * out),
+    "conv3d": (lambda tf, x, w: tf.nn.conv3d(x, w, [1] * 5, "SAME"), 3, lambda depth, out: out),
+}
+
+
+@pytest.mark.parametrize("name", list(CONVOLUTIONS))
+@pytest.mark.parametrize("batch, side, taps, out", [(2, 4, 2, 0), (0, 4, 2, 0), (2, 0, 2, 0), (2, 0, 2, 3), (2, 4, 0, 3)])
+@pytest.mark.parametrize("known", [True, False], ids=["known", "unknown"])
+@pytest.mark.parametrize("jit", ["always", "off"])
+def test_convolutions_by_filters_of_nothing(tf, name, batch, side, taps, out, known, jit):
+    """Without channels, pixels or taps there is nothing to add: what results has its shape, and zeros."""
+    make, axes, depth = CONVOLUTIONS[name]
+    shapes = [(batch, *[side] * axes, 2), (*[taps] * axes, 2, out)]
+    x, w = (tf.placeholder(tf.float32, s if known else [None] * len(s)) for s in shapes)
+    y = make(tf, x, w)
+    fetches = [y, *tf.gradients(y, [x, w])]
+    with tf.Session(jit=jit) as session:
+        for _ in range(2):
+            found = session.run(fetches, {x: np.ones(shapes[0]), w: np.ones(shapes[1])})
+            assert [f.shape for f in found] == [(batch, *[side] * axes, depth(2, out)), *shapes]
+            assert not any(f.any() for f in found)
+
+
 @pytest.mark.parametrize("jit", ["off", "always", "auto"])
 @pytest.mark.parametrize("shape, axis, looks", [((0, 3, 1), 1, False), ((0, 3), 1, False), ((3, 0), 0, True), ((2, 3, 0), 1, True)])
 def test_an_index_outside_of_a_table_without_elements(tf, jit, shape, axis, looks):

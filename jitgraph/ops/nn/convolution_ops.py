@@ -82,13 +82,14 @@ def _convolve(x: np.ndarray, filters: np.ndarray, wins: list[Window]) -> np.ndar
     groups = x.shape[-1] // inner if inner else 1
     if inner == 1 and groups > 1:
         return _convolve_channels(window_geometry.padded(x, wins), filters, wins, result_shape)
-    result = np.empty((*result_shape, out), x.dtype)
+    result = (np.empty if math.prod(taps) else np.zeros)((*result_shape, out), x.dtype)
     for g in range(groups):
         mine = slice(g * (out // groups), (g + 1) * (out // groups))
-        kernel = filters[..., mine].reshape(-1, out // groups)
+        kernel = filters[..., mine].reshape(math.prod(taps) * inner, out // groups)
         for images in _stretches(x, inner, wins, taps):
             columns = _columns(x[images, ..., g * inner:(g + 1) * inner], wins, taps)
-            result[images, ..., mine] = product(columns, kernel).reshape(-1, *result_shape[1:], out // groups)
+            part = result[images, ..., mine]
+            part[...] = product(columns, kernel).reshape(part.shape)
     return result
 
 
@@ -153,7 +154,7 @@ def _filter_gradient(x: np.ndarray, size: Any, grad: np.ndarray, wins: list[Wind
         mine = slice(g * (out // groups), (g + 1) * (out // groups))
         for images in _stretches(x, inner, wins, taps):
             columns = _columns(x[images, ..., g * inner:(g + 1) * inner], wins, taps)
-            part = grad[images, ..., mine].reshape(-1, out // groups)
+            part = grad[images, ..., mine].reshape(len(columns), out // groups)
             result[..., mine] += (_wide(columns.T) @ _wide(part)).reshape(*taps, inner, out // groups)
     return result.astype(x.dtype, copy=False)
 
