@@ -3,8 +3,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from jitgraph import raw_ops as raw
 from jitgraph.data.leaves import TensorForm
 from jitgraph.graph import dtypes
@@ -13,8 +11,8 @@ from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ragged.ragged_tensor import RaggedTensor, as_ragged
 from jitgraph.ragged.specs import RaggedTensorSpec
+from jitgraph.tensor_arrays.list_arrays import ListArray, list_of_rows
 from jitgraph.tensor_arrays.specs import TensorArraySpec
-from jitgraph.tensor_arrays.tensor_array import TensorArray
 
 
 class RaggedForm(TensorForm):
@@ -72,23 +70,25 @@ class RaggedForm(TensorForm):
 
 
 class TensorArrayForm(TensorForm):
-    """Of tensor arrays: their elements stacked."""
+    """Of tensor arrays: a list of their elements."""
 
     @staticmethod
     def flat(spec: Any) -> tuple[DType, Any]:
-        sizes = spec._element_shape
-        return spec._dtype, None if sizes.ndims is None else (None, *sizes.as_list())
+        return dtypes.variant, ()
 
     @staticmethod
     def to_tensor(spec: Any, value: Any) -> Tensor:
-        return value.stack()
+        return value.flow if isinstance(value, ListArray) else list_of_rows(value.stack())
 
     @staticmethod
     def from_tensor(spec: Any, tensor: Tensor) -> Any:
-        # An element is read as often as anyone likes, and may still be handed on: TensorFlow makes it of a list of tensors.
-        made = TensorArray(spec._dtype, raw.GatherV2(raw.Shape(tensor), np.int32(0), np.int32(0)), clear_after_read=False,
-                           dynamic_size=spec._dynamic_size, infer_shape=spec._infer_shape)
-        return made.unstack(tensor)
+        return ListArray(spec._dtype, flow=tensor, dynamic_size=spec._dynamic_size, infer_shape=spec._infer_shape,
+                         element_shape=spec._element_shape)
+
+    @classmethod
+    def batched(cls, spec: Any, size: int | None) -> Any:
+        raise NotImplementedError("Elements that are TensorArrays cannot be batched: stack them first, dataset.map(lambda array: "
+                                  "array.stack()).")
 
     @staticmethod
     def output_type(spec: Any) -> Any:

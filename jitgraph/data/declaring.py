@@ -90,6 +90,17 @@ def held(array: Any) -> Any:
     return array if isinstance(array, np.ndarray) and array.dtype == object and not array.ndim else kept(array)
 
 
+def as_arrays(parts: Any) -> list[np.ndarray]:
+    """Inputs as arrays; scalars of the host, such as strings, stand in arrays of objects, which have no longest string."""
+    found = []
+    for part in parts:
+        array = part if isinstance(part, np.ndarray) else np.empty((), object)
+        if array is not part:
+            array[()] = part
+        found.append(array)
+    return found
+
+
 def _plain(part: Any) -> Any:
     """An input as a body takes it."""
     if isinstance(part, (list, tuple)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from jitgraph.data import function_host
-from jitgraph.data.declaring import TESTS, dataset_op, held
+from jitgraph.data.declaring import TESTS, as_arrays, dataset_op, held
 from jitgraph.data.source_host import Function, Run, Session
 from jitgraph.data.thread_host import parallel_calls
 from jitgraph.declare.invalid import invalid
@@ -82,7 +82,7 @@ def parallel_interleave_dataset(input_dataset, cycle_length, block_length, slopp
             "Tstate: list(type) >= 1, ..., preserve_cardinality: bool = false)")
 def scan_dataset(input_dataset, initial_state, f, preserve_cardinality):
     """What a function gives for its state and each element."""
-    return function_host.Scanned(input_dataset, [np.asarray(part) for part in initial_state], f, preserve_cardinality)
+    return function_host.Scanned(input_dataset, as_arrays(initial_state), f, preserve_cardinality)
 
 
 @dataset_op("GroupByWindowDataset(input_dataset: variant, key_func_other_arguments: [Tkey_func_other_arguments], "

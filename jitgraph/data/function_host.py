@@ -349,29 +349,28 @@ class ReducedByKey(Unary):
         self.functions = key, init, reduce, finalize
 
     def iterate(self, run: Run) -> Take:
-        rows: Any = None
-
-        def by_key() -> Element:
-            nonlocal rows
-            if rows is None:
-                rows = iter(self._groups(run))
-            return next(rows)
-
-        return by_key
-
-    def _groups(self, run: Run) -> list[Element]:
         take = self.source.iterate(run.at("group_by_reducer"))
         key_of, init, reduce, finalize = (f.start(run) for f in self.functions)
         states: dict[int, tuple] = {}
-        while True:
-            try:
-                element = take()
-            except StopIteration:
-                return [tuple(finalize(states[key])) for key in sorted(states)]
-            key = int(key_of(element)[0])
-            if key not in states:
-                states[key] = tuple(init((np.array(key, np.int64),)))
-            states[key] = tuple(reduce((*states[key], *element)))
+        left: list[int] | None = None       # the keys whose states are not handed on yet
+
+        def by_key() -> Element:
+            nonlocal left
+            while left is None:             # after an error it goes on behind the element that was its cause
+                try:
+                    element = take()
+                except StopIteration:
+                    left = sorted(states, reverse=True)
+                    break
+                key = int(key_of(element)[0])
+                if key not in states:
+                    states[key] = tuple(init((np.array(key, np.int64),)))
+                states[key] = tuple(reduce((*states[key], *element)))
+            if not left:
+                raise StopIteration
+            return tuple(finalize(states[left.pop()]))
+
+        return by_key
 
 
 class Generated(Source):

@@ -7,7 +7,7 @@ import numpy as np
 
 from jitgraph.app import logs
 from jitgraph.data import file_host
-from jitgraph.data.declaring import dataset_op
+from jitgraph.data.declaring import as_arrays, dataset_op
 from jitgraph.data.order_host import Randoms
 from jitgraph.data.simple_host import Counting, One, Slices, SparseSlices
 from jitgraph.graph import dtypes, shape_rules
@@ -18,29 +18,18 @@ from jitgraph.graph.texts import as_text
 _CSV = TypeSet(dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
 
-def _arrays(components):
-    """Components as arrays, scalars of the host in arrays again."""
-    found = []
-    for component in components:
-        array = component if isinstance(component, np.ndarray) else np.empty((), object)
-        if array is not component:
-            array[()] = component
-        found.append(array)
-    return found
-
-
 @dataset_op("TensorDataset(components: [Toutput_types]; Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1)",
             stateful=True)
 def tensor_dataset(components):
     """A dataset of one element."""
-    return One(tuple(_arrays(components)))
+    return One(tuple(as_arrays(components)))
 
 
 @dataset_op("TensorSliceDataset(components: [Toutput_types]; Toutput_types: list(type) >= 1, output_shapes: list(shape) >= 1)",
             stateful=True)
 def tensor_slice_dataset(components):
     """A dataset of the slices of tensors along their first dimension."""
-    arrays = _arrays(components)
+    arrays = as_arrays(components)
     for number, array in enumerate(arrays):
         if not array.ndim:
             raise InvalidArgumentError(None, None, "All components must be at least 1-dimensional")
@@ -166,5 +155,5 @@ def csv_dataset(filenames, compression_type, buffer_size, header, field_delim, u
         raise InvalidArgumentError(None, None, "select_cols should be strictly increasing indices")
     if columns and len(columns) != len(output_types):
         raise InvalidArgumentError(None, None, "select_cols should match output size")
-    form = Form(field_delim, use_quote_delim, na_value, columns, _arrays(record_defaults), output_types)
+    form = Form(field_delim, use_quote_delim, na_value, columns, as_arrays(record_defaults), output_types)
     return CsvRows(_names(filenames), compression_type.decode(), header, form)

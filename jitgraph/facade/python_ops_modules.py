@@ -64,7 +64,7 @@ OPS: dict[str, str] = {
                 "contrib.framework",
     "init_ops_v2": ":jitgraph.v2.initializers",
     "initializers_ns": "initializers",
-    "inplace_ops": "raw_ops",
+    "inplace_ops": ":jitgraph.inner.inplace_ops raw_ops",
     "io_ops": "io raw_ops",
     **{
         f"linalg.{name}": "linalg"

@@ -65,7 +65,8 @@ class FunctionGraph(Graph):
     Attributes: ``inputs``, what stands here for each input of the calling operation, in its order (placeholders, and
     variables, see ``is_state``); ``captures``, {tensor of the outer graph: tensor of this one}; ``outputs``, the
     results; ``control_outputs``, operations that run for their effects; ``outer_control``, operations of outer graphs
-    that operations in here wait for, so that the call has to.
+    that operations in here wait for, so that the call has to; ``arrays_are_lists``, whether a TensorArray that is made in here is
+    a list of tensors.
     """
 
     building_function = True
@@ -93,6 +94,7 @@ class FunctionGraph(Graph):
         self.control_outputs: list[Operation] = []
         self.outer_control: dict[Any, None] = {}
         self.ordered: bool = getattr(outer, "ordered", False)   # see jitgraph.control.program_order
+        self.arrays_are_lists: bool = getattr(outer, "arrays_are_lists", False)
         self.replay: Any = None                         # where nodes here come from, see jitgraph.control.replay
         self.recorded: list[Tensor] | None = None       # see jitgraph.control.replay: None until somebody asks
         self.record: Tensor | None = None

@@ -25,8 +25,16 @@ class TensorArray:
     `element_shape`, or that of the first one.  `handle` and `flow` together make another object for an existing array.
     Elements that were not written are zeros if their shape is known.  Raises ValueError or TypeError for arguments
     that contradict each other; runs raise InvalidArgumentError for indices out of range, elements written twice, and
-    elements read twice without ``clear_after_read=False``.
+    elements read twice without ``clear_after_read=False``.  In functions of datasets an array is a list of tensors, see
+    ``ListArray``, as in TensorFlow.
     """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> TensorArray:
+        if cls is TensorArray and kwargs.get("handle") is None and getattr(get_default_graph(), "arrays_are_lists", False):
+            from jitgraph.tensor_arrays.list_arrays import ListArray    # which derives from this class
+
+            return object.__new__(ListArray)
+        return object.__new__(cls)
 
     def __init__(self, dtype: Any, size: Any = None, dynamic_size: bool | None = None,
                  clear_after_read: bool | None = None, tensor_array_name: str | None = None, handle: Tensor | None = None,
@@ -78,7 +86,7 @@ class TensorArray:
         return TensorShape._of(self._shape[0])
 
     def _with(self, flow: Tensor) -> TensorArray:
-        other = object.__new__(TensorArray)
+        other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._flow = flow
         return other
