@@ -455,3 +455,13 @@ vars(_gradient)["takes_needed"] = True       # and those of inputs that nobody a
 vars(_gradient)["takes_gate"] = True
 for _builder in DIFFERENTIABLE:
     _builder.gradient(_gradient)
+
+
+def whole_gradient(op: Operation, *grads: Any, needed: set[int], gate: bool) -> list:
+    """The gradient of a call of which TensorFlow makes a node that answers for every argument: zeros where nothing arrives."""
+    found = gradient(op, grads, needed, gate)
+    return [_zeros(tensor) if grad is None and k in needed and flows(tensor) else grad
+            for k, (tensor, grad) in enumerate(zip(op.inputs, found))]
+
+
+vars(whole_gradient).update(vars(_gradient))

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph.autodiff.functional_gradients import whole_gradient
 from jitgraph.control.functional_ops import make_call
 from jitgraph.functions.tracing import Traced
 from jitgraph.graph.convert import convert_to_tensor
@@ -142,6 +143,9 @@ class DefinedFunction:
             def made(op: Operation, *grads: Any) -> Any:
                 return self._grad_func(*op.inputs[:arguments], *grads)
         if made is None:
+            node._gradient_function = whole_gradient
+
+            node._gradient_function = whole_gradient
             return
 
         def gradient(op: Operation, *grads: Any) -> list:
