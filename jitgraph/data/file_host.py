@@ -174,12 +174,12 @@ class FileCached(Unary):
         return caching
 
     def _write(self, elements: list[Element]) -> None:
-        """The number of components and then the components, as records that hold tensors."""
+        """The numbers of components and of elements and then the components, as records that hold tensors."""
         from jitgraph.formats.records import TFRecordWriter
         from jitgraph.graph.protos.tensor_proto import make_tensor_proto
 
         temporary = self.path + ".cache.tmp"
-        width = np.array(len(elements[0]) if elements else 0, np.int64)
+        width = np.array([len(elements[0]) if elements else 0, len(elements)], np.int64)
         with TFRecordWriter(temporary) as file:
             for array in (width, *(array for element in elements for array in element)):
                 file.write(make_tensor_proto(array).SerializeToString())
@@ -195,8 +195,11 @@ class FileCached(Unary):
             arrays = [np.asarray(to_array(TensorProto.FromString(record))) for record in read_records(self.path + ".cache")]
         except (DecodeError, ValueError, TypeError) as error:
             raise errors.DataLossError(None, None, f"{self.path}.cache holds no cached elements: {error}") from None
-        width = int(arrays[0]) if arrays else 0
-        return [tuple(arrays[k:k + width]) for k in range(1, len(arrays), width or 1)]
+        width, *count = np.ravel(arrays[0]).tolist() if arrays else [0, -1]     # older files state no number of elements
+        found = [tuple(arrays[k:k + width]) for k in range(1, len(arrays), width or 1)]
+        if count and len(found) != count[0] or found and len(found[-1]) != width:
+            raise errors.DataLossError(None, None, f"{self.path}.cache is cut off: delete it, and the elements are made anew")
+        return found
 
     def size(self) -> int:
         return self.source.size()

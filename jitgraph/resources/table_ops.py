@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.graph import shape_rules
 from jitgraph.resources import dense_tables, shared, table_host
@@ -30,8 +31,21 @@ def _both(signature: str, shape: Any = shape_rules.no_outputs, **fields: Any) ->
     return declare
 
 
-def _table(op: Any, state: Any, make: Callable[..., table_host.Table]) -> np.ndarray:
+# the pairs of dtypes for which TensorFlow has tables, keys before values, and those of single kinds of tables
+_PAIRS = frozenset([("string", "bool"), *(("int32", value) for value in ("int32", "float32", "float64")),
+                    *((key, value) for key in ("int64", "string") for value in ("int32", "int64", "float32", "float64"))])
+_STATIC = _PAIRS | {("int32", "string"), ("int64", "string"), ("string", "string")}
+_MUTABLE = _PAIRS | {("int64", "string")}
+_DENSE = _PAIRS | {("int64", "bool")}
+
+
+def _table(op: Any, state: Any, make: Callable[..., table_host.Table], pairs: frozenset = _MUTABLE) -> np.ndarray:
     attrs = op.attrs
+    key, value = attrs["key_dtype"].name, attrs["value_dtype"].name
+    if (key, value) not in pairs:
+        known = ", ".join(f"{one} to {other}" for one, other in sorted(pairs))
+        raise invalid(f"No OpKernel was registered to support Op '{op.type}' with keys of {key} and values of {value}: there are "
+                      f"tables of {known}; cast the keys or the values.")
     name = attrs["shared_name"] or op.name
     return shared(state, op, "table", lambda: make(name, attrs["key_dtype"], attrs["value_dtype"]))
 
@@ -40,7 +54,7 @@ def _table(op: Any, state: Any, make: Callable[..., table_host.Table]) -> np.nda
        lasting=True)
 def hash_table(state, op):
     """A table that is filled once."""
-    return _table(op, state, table_host.StaticTable)
+    return _table(op, state, table_host.StaticTable, _STATIC)
 
 
 @_both(f"MutableHashTableV?(; {_SHARING}) -> table_handle: H?", shape_rules.scalar, context=("state", "op"), asks=True,
@@ -66,7 +80,7 @@ def mutable_dense_hash_table(empty_key, deleted_key, state, op):
     empty, deleted = np.array(empty_key), np.array(deleted_key)
     attrs = op.attrs
     return _table(op, state, lambda *common: dense_tables.DenseTable(
-        *common, attrs["value_shape"], empty, deleted, attrs["initial_num_buckets"], attrs["max_load_factor"]))
+        *common, attrs["value_shape"], empty, deleted, attrs["initial_num_buckets"], attrs["max_load_factor"]), _DENSE)
 
 
 # -- filling -------------------------------------------------------------------------------------------------------

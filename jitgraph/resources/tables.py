@@ -410,12 +410,15 @@ class IdTableWithHashBuckets(LookupInterface):
 class StaticVocabularyTable(IdTableWithHashBuckets):
     """``tf.lookup.StaticVocabularyTable``: ids from `initializer` (None: none), hash buckets for everything else.
 
-    Raises ValueError unless `num_oov_buckets` is positive.
+    Raises ValueError unless `num_oov_buckets` is positive, TypeError for keys that are neither int64 nor strings.
     """
 
     def __init__(self, initializer: Any, num_oov_buckets: int, lookup_key_dtype: Any = None, name: str | None = None):
         if num_oov_buckets <= 0:
             raise ValueError("oov_buckets must be > 0.")
+        if initializer is not None and initializer.key_dtype not in (dtypes.int64, dtypes.string):
+            raise TypeError(f"Invalid key dtype, expected one of ({dtypes.int64!r}, {dtypes.string!r}), but got "
+                            f"{initializer.key_dtype!r}.")
         table = None if initializer is None else StaticHashTable(initializer, -1)
         super().__init__(table, num_oov_buckets, FastHashSpec, name, lookup_key_dtype)
 

@@ -65,3 +65,32 @@ def test_the_node_that_matches_patterns_goes_pattern_by_pattern(tf, tmp_path, mo
     assert matched(["nope", "*/a1"]) == [b"./d/a1"]
     with pytest.raises(tf.errors.NotFoundError, match="Don't find any matched files"):
         matched(["nope*"])
+
+
+@pytest.mark.parametrize("left", [1, 2, 3])
+def test_a_file_of_cached_elements_that_is_cut_off(tf, tmp_path, left):
+    """Nothing is lost in silence, wherever it is cut: behind a whole record, too."""
+    dataset = tf.data.Dataset.range(4).cache(str(tmp_path / "cached"))
+    get_next = tf.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session() as session:
+        assert [session.run(get_next) for _ in range(4)] == [0, 1, 2, 3]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(get_next)
+    file = tmp_path / "cached.cache"
+    records = list(tf.python_io.tf_record_iterator(str(file)))
+    with tf.python_io.TFRecordWriter(str(file)) as writer:
+        for record in records[:left]:
+            writer.write(record)
+    again = tf.data.make_one_shot_iterator(dataset).get_next()
+    with tf.Session() as session, pytest.raises(tf.errors.DataLossError, match="cut off"):
+        session.run(again)
+
+
+def test_elements_that_are_strings_come_out_of_the_cache_whole(tf, tmp_path):
+    dataset = tf.data.Dataset.from_tensor_slices(["a", "bcd"]).cache(str(tmp_path / "cached")).map(lambda x: x + "-")
+    for _ in range(2):
+        get_next = tf.data.make_one_shot_iterator(dataset).get_next()
+        with tf.Session() as session:
+            assert [session.run(get_next) for _ in range(2)] == [b"a-", b"bcd-"]
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(get_next)

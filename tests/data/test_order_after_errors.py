@@ -57,3 +57,9 @@ def test_no_more_calls_than_datasets_in_turn(tf, sequence):
     data = tf.data.Dataset.range(3).interleave(lambda x: tf.data.Dataset.range(x), 1, num_parallel_calls=2)
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="num_parallel_calls must less than or equal"):
         session.run(tf.data.make_initializable_iterator(data).initializer)
+
+
+def test_groups_go_on_behind_an_error(tf, sequence, checked):
+    reducer = tf.data.experimental.Reducer(lambda _: np.float32(0), lambda s, x: s + x, lambda s: s)
+    groups = checked.apply(tf.data.experimental.group_by_reducer(lambda x: tf.cast(x, tf.int64) % 2, reducer))
+    assert sequence(groups) == [FAILED, FAILED, 6, 13]

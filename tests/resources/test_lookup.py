@@ -205,3 +205,39 @@ def test_one_file_and_dtypes_that_are_dtypes(tf):
                                                     lookup.TextFileIndex.LINE_NUMBER), -1)
     with pytest.raises(TypeError, match="to a TensorFlow DType"):
         lookup.KeyValueTensorInitializer(["a"], [1], [tf.string], tf.int64)
+
+
+PAIRS = {
+    "static": "int32 int32, int32 string, int32 float32, int64 bool -, string bool, string string, int32 int64 -, int32 bool -, "
+              "float32 int64 -, int64 uint8 -, int16 int64 -",
+    "mutable": "int32 int32, int32 string -, int64 string, string string -, string bool, int64 bool -, int32 int64 -",
+    "dense": "int32 float64, int64 bool, int64 string -, string int64, int32 int64 -",
+}
+
+
+@pytest.mark.parametrize(("kind", "pair"), [(kind, pair) for kind, pairs in PAIRS.items() for pair in pairs.split(", ")])
+def test_there_are_tables_of_these_dtypes(tf, kind, pair):
+    """A minus stands after those for which TensorFlow 1.15 has no kernel."""
+    key, value, *none = pair.split()
+    keys, values = ({"string": ["a", "b"], "bool": [True, False]}.get(name, [1, 2]) for name in (key, value))
+    if kind == "static":
+        table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, values, key, value), values[0])
+        fill = table.initializer
+    else:
+        reserved = {"empty_key": "", "deleted_key": "-"} if key == "string" else {"empty_key": 0, "deleted_key": 9}
+        table = tf.contrib.lookup.MutableHashTable(tf.as_dtype(key), tf.as_dtype(value), values[0]) if kind == "mutable" else \
+            tf.contrib.lookup.MutableDenseHashTable(tf.as_dtype(key), tf.as_dtype(value), values[0], **reserved)
+        fill = table.insert(tf.constant(keys, key), tf.constant(values, value))
+    found = table.lookup(tf.constant(keys[1:], key))
+    with tf.Session() as session:
+        if none:
+            with pytest.raises(tf.errors.InvalidArgumentError, match="No OpKernel was registered"):
+                session.run(fill)
+            return
+        session.run(fill)
+        assert session.run(found).tolist() == [values[1].encode() if value == "string" else values[1]]
+
+
+def test_vocabularies_are_of_int64_or_strings(tf):
+    with pytest.raises(TypeError, match="Invalid key dtype"):
+        tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer([1, 2], [0, 1], tf.int32, tf.int64), 1)
