@@ -61,7 +61,6 @@ INSTEAD: dict[str, str] = {
     "contrib.estimator.DNNClassifierWithLayerAnnotations": "use tf.estimator.DNNClassifier",
     "contrib.estimator.DNNRegressorWithLayerAnnotations": "use tf.estimator.DNNRegressor",
     "contrib.labeled_tensor.*": "keep the names of axes beside the tensors",
-    "contrib.losses.metric_learning.cluster_loss": "it asks scikit-learn for scores of clusters; use triplet_semihard_loss",
     "contrib.optimizer_v2.OptimizerV2": "derive from tf.train.Optimizer",
     "contrib.proto.*": "parse the messages in Python and feed what they hold",
     "contrib.remote_fused_graph.*": "there is no remote target; run the graph as it is",

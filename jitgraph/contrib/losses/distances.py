@@ -5,15 +5,20 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from jitgraph.contrib.losses import clusters
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
+from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.fill import ones, ones_like, zeros
+from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.layout import tile, transpose
 from jitgraph.ops.arrays.matrix_parts import diag
 from jitgraph.ops.arrays.pad import pad
-from jitgraph.ops.arrays.searching import where
-from jitgraph.ops.arrays.shape import expand_dims, reshape, size
+from jitgraph.ops.arrays.searching import unique, where
+from jitgraph.ops.arrays.shape import expand_dims, reshape, size, squeeze
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.ops.checks.printing import Print
 from jitgraph.ops.elementwise.arithmetic import add, maximum, multiply, squared_difference, truediv
@@ -21,10 +26,13 @@ from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.compare import equal, greater, less_equal, logical_and, logical_not
 from jitgraph.ops.elementwise.composite_values import sqrt, square
 from jitgraph.ops.elementwise.elementary import exp, log
+from jitgraph.ops.host.python_function import py_func
 from jitgraph.ops.linalg.matmul import matmul
 from jitgraph.ops.nn.softmax import softmax_cross_entropy_with_logits
 from jitgraph.ops.reduce.reductions import reduce_max, reduce_mean, reduce_min, reduce_sum
+from jitgraph.ops.reduce.segment import unsorted_segment_min
 from jitgraph.ops.sparse.sparse_functions import sparse_minimum, sparse_reduce_sum
+from jitgraph.summary.summaries import scalar
 
 
 def pairwise_distance(feature: Any, squared: bool = False) -> Any:
@@ -158,3 +166,45 @@ def lifted_struct_loss(labels: Any, embeddings: Any, margin: float = 1.0) -> Any
     positive = cast(same, dtype=dtypes.float32) - diag(ones([count]))
     pairs = reduce_sum(positive) / 2.0
     return truediv(0.25 * reduce_sum(square(maximum(multiply(loss, positive), 0.0))), pairs, name="liftedstruct_loss")
+
+
+def cluster_loss(labels: Any, embeddings: Any, margin_multiplier: Any, enable_pam_finetuning: bool = True,
+                 margin_type: str = "nmi", print_losses: bool = False) -> Any:
+    """By how much a clustering about the worst centers is better than that of the labels (Song et al., 2017); a scalar.
+
+    `labels` are [batch, 1], `embeddings` [batch, d], of length 1.  The centers, one for each label, are examples near to the
+    others that make the agreement with the labels small, which counts `margin_multiplier` times; with `enable_pam_finetuning`
+    they are bettered in turn.  The agreement is "nmi", "ami", "ari", "vmeasure" or "const", see ``clusters``.  Scores are computed
+    on the host, and gradients flow through the distances alone.  Raises ValueError for other agreements.
+    """
+    if margin_type not in clusters.SCORES:
+        raise ValueError(f"margin_type must be one of {sorted(clusters.SCORES)}, not {margin_type!r}")
+    score = clusters.SCORES[margin_type]
+
+    def searched(distances: Any, labels: Any, multiplier: Any) -> list:
+        chosen = clusters.worst_centers(distances, labels, multiplier, score)
+        if enable_pam_finetuning:
+            chosen = clusters.refined_centers(distances, labels, multiplier, score, chosen)
+        return [chosen, np.float32(score(labels, clusters.assigned(distances, chosen)))]
+
+    distances, labels = pairwise_distance(embeddings), squeeze(labels)
+    multiplier = convert_to_tensor(margin_multiplier, dtypes.float32)
+    chosen, agreement = py_func(searched, [distances, labels, multiplier], [dtypes.int32, dtypes.float32], stateful=False)
+    chosen.set_shape([None])
+    agreement.set_shape([])
+    predicted = -1.0 * reduce_sum(reduce_min(gather(distances, chosen), 0))
+    stated = -1.0 * reduce_sum(_travels(distances, labels))
+    loss = maximum(predicted + multiplier * (1.0 - agreement) - stated, 0.0, name="clustering_loss")
+    if print_losses:
+        loss = Print(loss, ["clustering_loss: ", loss, shape_of(loss)])
+    for name, value in (("score_pred", predicted), (margin_type, agreement), ("score_gt", stated)):
+        scalar(f"losses/{name}", value)
+    return loss
+
+
+def _travels(distances: Any, labels: Any) -> Any:
+    """For each label, the sum of the distances of its examples to that one for which it is least."""
+    same = equal(expand_dims(labels, 0), expand_dims(labels, 1))
+    sums = reduce_sum(multiply(distances, cast(same, dtypes.float32)), 0)      # of each example to those of its label
+    values, numbers = unique(labels)
+    return unsorted_segment_min(sums, numbers, size(values))
