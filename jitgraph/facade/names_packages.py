@@ -109,7 +109,8 @@ PACKAGES: dict[str, str] = {
     "contrib.periodic_resample.periodic_resample_ops": "contrib.periodic_resample.periodic_resample",
     "contrib.losses.distances": """
         contrib.losses.metric_learning.cluster_loss contrib.losses.metric_learning.contrastive_loss
-        contrib.losses.metric_learning.lifted_struct_loss contrib.losses.metric_learning.npairs_loss contrib.losses.metric_learning.npairs_loss_multilabel
+        contrib.losses.metric_learning.lifted_struct_loss
+        contrib.losses.metric_learning.npairs_loss contrib.losses.metric_learning.npairs_loss_multilabel
         contrib.losses.metric_learning.triplet_semihard_loss""",
     "contrib.receptive_field.fields": "contrib.receptive_field.compute_receptive_field_from_graph_def",
     "contrib.receptive_field.orders": "contrib.receptive_field.get_compute_order",

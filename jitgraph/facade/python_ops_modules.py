@@ -40,7 +40,7 @@ OPS: dict[str, str] = {
     "distributions.transformed_distribution": "contrib.distributions",
     "distributions.util": """
         contrib.distributions :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks
-        :jitgraph.distributions.padding""",
+        :jitgraph.distributions.padding :jitgraph.inner.distribution_util""",
     "embedding_ops": "nn",
     "functional_ops": ":jitgraph.control.functional_ops",
     **{f"gen_{name}": "raw_ops" for name in """
@@ -85,7 +85,7 @@ OPS: dict[str, str] = {
     "losses": "losses",
     "losses.losses": "losses",
     "losses.losses_impl": "losses",
-    "losses.util": "losses :jitgraph.losses.collection",
+    "losses.util": "losses :jitgraph.losses.collection :jitgraph.inner.losses",
     "manip_ops": "manip",
     "math_ops": "math :jitgraph.inner.math_ops raw_ops",
     "metrics": "metrics",

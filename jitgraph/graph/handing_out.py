@@ -98,7 +98,7 @@ def _value_or_zeros(inside: FunctionGraph, item: Tensor) -> Tensor:
 def _branch(item: Any, around: list[Any]) -> FunctionGraph | None:
     """The complete branch that holds `item`, unless it is one of the graphs `around`."""
     inside = item.graph
-    if any(inside is one for one in around) or not isinstance(inside, FunctionGraph) or _choice(inside) is None:
+    if any(inside is one for one in around) or not isinstance(inside, FunctionGraph) or choice_between(inside) is None:
         return None
     return inside
 
@@ -125,7 +125,7 @@ def element_in_branch(graph: Any, name: str) -> Any:
     raise KeyError(name)
 
 
-def _choice(branch: FunctionGraph) -> Operation | None:
+def choice_between(branch: FunctionGraph) -> Operation | None:
     """The operation that chooses between `branch` and others; None if it is no branch, or not complete."""
     if branch.choice is None:
         found = (op for op in branch.outer_graph._nodes_by_id if op.type in BRANCHING and any(b is branch for b in bodies(op)))

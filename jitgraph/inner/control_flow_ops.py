@@ -9,6 +9,7 @@ from jitgraph.control.conditionals import smart_constant_value as smart_constant
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.function_graph import FunctionGraph
+from jitgraph.graph.handing_out import choice_between
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.choices.cases import case_by
 
@@ -75,3 +76,53 @@ def GetContainingXLAContext(ctxt: Any) -> None:
 def in_defun() -> bool:
     """Whether the default graph is that of a function."""
     return isinstance(get_default_graph(), FunctionGraph)
+
+
+def IsInXLAContext(op: Any) -> bool:
+    """False: there is no XLA."""
+    return False
+
+
+def EnableControlFlowV2(graph: Any) -> bool:
+    """Whether loops and conditionals of a graph are nodes that call functions in TensorFlow: those of ``tf.function``."""
+    return ENABLE_CONTROL_FLOW_V2 or isinstance(graph, FunctionGraph) and graph.ordered
+
+
+def IsInCond(op: Any) -> bool:
+    """Whether an operation stands in a branch of a conditional."""
+    graph = op.graph
+    while isinstance(graph, FunctionGraph):
+        if choice_between(graph) is not None:
+            return True
+        graph = graph.outer_graph
+    return False
+
+
+def GetContainingWhileContext(ctxt: Any, stop_ctxt: Any = None) -> Any:
+    """The context of the loop around a context, or this itself; None if there is none before `stop_ctxt`, as for a graph's None."""
+    while ctxt:
+        if ctxt.IsWhileContext() or ctxt == stop_ctxt:
+            return ctxt
+        ctxt = ctxt.outer_context
+    return None
+
+
+def GetContainingCondContext(ctxt: Any) -> Any:
+    """The context of the conditional around a context, or this itself; None if there is none, as for a graph's None."""
+    while ctxt:
+        if ctxt.IsCondContext():
+            return ctxt
+        ctxt = ctxt.outer_context
+    return None
+
+
+def GetWhileContext(op: Any) -> None:
+    """None: loops are functions here, without contexts of their own."""
+
+
+def GetOutputContext(op: Any) -> None:
+    """None: loops and conditionals are functions here, without contexts of their own."""
+
+
+def CheckInputFromValidContext(op: Any, input_op: Any) -> None:
+    """Nothing: a graph refuses inputs out of the functions of others when a node is made."""

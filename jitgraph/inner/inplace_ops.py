@@ -1,4 +1,4 @@
-"""Names of ``tensorflow.python.ops.inplace_ops``: parts of a tensor, named by a number, by several or by none, replaced in a copy."""
+"""Names of ``tensorflow.python.ops.inplace_ops``: copies of a tensor with a part of it replaced."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -32,8 +32,8 @@ def _changed(name: str, doc: str) -> tuple[Callable, Callable]:
 
     for function, prefix in ((alias, "alias_"), (copying, "")):
         function.__name__ = f"{prefix}inplace_{name.lower()}"
-        function.__doc__ = (f"`x` with {doc}: all of it for None, the row `i` for an int scalar (`v` is that row), the rows `i` for "
-                            "a vector (`v` has a row for each).  `x` itself stays as it is.")
+        function.__doc__ = (f"`x` with {doc}: all of it for None, the row `i` for an int scalar (`v` is that row), the rows `i` "
+                            "for a vector (`v` has a row for each).  `x` itself stays as it is.")
     return alias, copying
 
 

@@ -31,7 +31,7 @@ class TensorArray:
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TensorArray:
         if cls is TensorArray and kwargs.get("handle") is None and getattr(get_default_graph(), "arrays_are_lists", False):
-            from jitgraph.tensor_arrays.list_arrays import ListArray    # which derives from this class
+            from jitgraph.tensor_arrays.list_arrays import ListArray  # which derives from this class
 
             return object.__new__(ListArray)
         return object.__new__(cls)

@@ -130,7 +130,8 @@ def scanned(tf, initial, step, count=4):
         return [session.run(get_next) for _ in range(count)]
 
 
-@pytest.mark.parametrize("options", [{"size": 5}, {"size": 5, "clear_after_read": False}, {"size": 0, "dynamic_size": True}], ids=str)
+@pytest.mark.parametrize("options", [{"size": 5}, {"size": 5, "clear_after_read": False}, {"size": 0, "dynamic_size": True}],
+                         ids=str)
 def test_a_tensor_array_is_the_state(tf, options):
     """In functions it is a list, whose elements are read and written as often as one likes, as in TensorFlow."""
 
