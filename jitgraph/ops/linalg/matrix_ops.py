@@ -307,7 +307,15 @@ def _matrix_function(name: str) -> Callable:
         _check_square(x)
         if not x.size:
             return x
-        result = _each(getattr(scipy.linalg, name), _wide(x))
+        of_one = getattr(scipy.linalg, name)
+
+        def of_any(matrix: np.ndarray) -> np.ndarray:
+            # infinity and NaN spread over the whole matrix, as does the logarithm of 0
+            if not np.isfinite(matrix).all() or name == "logm" and np.linalg.slogdet(matrix)[0] == 0:
+                return np.full_like(matrix, np.nan + 1j * np.nan if matrix.dtype.kind == "c" else np.nan)
+            return of_one(matrix)
+
+        result = _each(of_any, _wide(x))
         return (result if x.dtype.kind == "c" else np.real(result)).astype(x.dtype)
 
     return function
