@@ -3,7 +3,9 @@
     from jitgraph import old_names
     old_names.put_back()
     np.int, time.clock, collections.Iterable, threading.Thread.isAlive     # as they were
-    np.reshape(a, newshape=(2, 3))
+    from distutils.version import LooseVersion
+    from scipy.misc import imread, imresize
+    np.reshape(a, newshape=(2, 3)), a.tostring(), np.lib.pad(a, 1, "constant")
 
 `jitgraph run` does this for a script. Only what is missing is added, so that no name changes its meaning.
 """
@@ -13,14 +15,19 @@ from __future__ import annotations
 import base64
 import collections
 import collections.abc
+import configparser
+import ctypes
+import fractions
 import functools
+import gc
 import importlib
-import importlib.util
 import inspect
 import math
+import random
 import sys
 import threading
 import time
+import unittest
 import urllib
 import xml.etree
 import xml.etree.ElementTree
@@ -28,6 +35,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from jitgraph import old_modules, old_scipy_misc
 
 ArgSpec = collections.namedtuple("ArgSpec", "args varargs keywords defaults")
 
@@ -37,19 +46,36 @@ def put_back() -> None:
     for where, names in _PYTHON:
         _add(where, names)
     _add(np, _NUMPY)
+    _add(np.lib, {name: vars(np)[name] for name in _LIB})
+    _add(np.linalg, {"linalg": np.linalg})
+    for like in (np.zeros(1), np.float64(0)):
+        _add_methods(like, _METHODS)
     if "newshape" not in inspect.signature(np.reshape).parameters:
         np.reshape = _with_newshape(np.reshape)         # type: ignore[assignment]
     sys.modules.setdefault("xml.etree.cElementTree", xml.etree.ElementTree)
     sys.modules.setdefault(_ARPACK, _elsewhere(_ARPACK, "scipy.sparse.linalg"))
     _add(urllib, {"__getattr__": _submodule_of_urllib})
-    if importlib.util.find_spec("imp") is None:
-        sys.modules["imp"] = _imp()
+    if sys.version_info >= (3, 11):
+        random.sample = _sample(random.sample)          # type: ignore[method-assign]
+    old_modules.put_back()
+    old_scipy_misc.put_back()
 
 
 def _add(where: Any, names: dict[str, Any]) -> None:
     for name, value in names.items():
         if name not in vars(where):     # hasattr() would make NumPy warn
             setattr(where, name, value)
+
+
+def _add_methods(like: np.ndarray | np.generic, methods: dict[str, Any]) -> None:
+    """Add the methods that arrays, or scalars, `like` this one lack. Types that are written in C refuse `setattr`, so this
+    goes by the dictionary behind `__dict__`."""
+    missing = {name: method for name, method in methods.items() if not hasattr(like, name)}
+    if missing:
+        to = np.ndarray if isinstance(like, np.ndarray) else np.generic
+        [names] = gc.get_referents(vars(to))
+        names.update(missing)
+        ctypes.pythonapi.PyType_Modified(ctypes.py_object(to))
 
 
 def _elsewhere(name: str, place: str) -> ModuleType:
@@ -104,23 +130,22 @@ def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
     return np.result_type(arrays, scalars) if _KINDS.index(scalars.kind) > _KINDS.index(arrays.kind) else arrays
 
 
-def _imp() -> ModuleType:
-    """Return a module with the functions of `imp` that programs use."""
-    module = ModuleType("imp", "The part of Python's old module `imp` that programs use.")
+def _sample(sample: Any) -> Any:
+    """Return `random.sample` that also takes a set, in the order in which Python goes through it, as it did until 3.10."""
+    @functools.wraps(sample)
+    def wrapper(population: Any, *args: Any, **kwargs: Any) -> Any:
+        return sample(tuple(population) if isinstance(population, collections.abc.Set) else population, *args, **kwargs)
 
-    def load_source(name: str, pathname: str) -> ModuleType:
-        """Execute a file as the module `name`, and return that."""
-        spec = importlib.util.spec_from_file_location(name, pathname)
-        assert spec is not None and spec.loader is not None
-        found = sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(found)
-        return found
-
-    _add(module, {"reload": importlib.reload, "load_source": load_source, "new_module": ModuleType})
-    return module
+    return wrapper
 
 
 _ARPACK = "scipy.sparse.linalg.eigen.arpack"
+
+_ASSERTIONS = {
+    "assertEquals": "assertEqual", "assertNotEquals": "assertNotEqual", "assertAlmostEquals": "assertAlmostEqual",
+    "assertNotAlmostEquals": "assertNotAlmostEqual", "assertRegexpMatches": "assertRegex",
+    "assertNotRegexpMatches": "assertNotRegex", "assertRaisesRegexp": "assertRaisesRegex", "assert_": "assertTrue",
+}
 
 _PYTHON: list[tuple[Any, dict[str, Any]]] = [
     (collections, {name: getattr(collections.abc, name) for name in collections.abc.__all__}),
@@ -128,6 +153,10 @@ _PYTHON: list[tuple[Any, dict[str, Any]]] = [
     (inspect, {"getargspec": _getargspec, "ArgSpec": ArgSpec}),
     (base64, {"encodestring": base64.encodebytes, "decodestring": base64.decodebytes}),
     (threading.Thread, {"isAlive": threading.Thread.is_alive}),
+    (fractions, {"gcd": math.gcd}),
+    (configparser, {"SafeConfigParser": configparser.ConfigParser}),
+    (configparser.RawConfigParser, {"readfp": configparser.RawConfigParser.read_file}),
+    (unittest.TestCase, {old: getattr(unittest.TestCase, new) for old, new in _ASSERTIONS.items()}),
 ]
 
 _SCTYPES: dict[str, list] = {
@@ -155,6 +184,47 @@ _NUMPY: dict[str, Any] = {
     **{name: getattr(np.exceptions, name) for name in ("AxisError", "ComplexWarning", "RankWarning", "TooHardError",
                                                        "ModuleDeprecationWarning", "VisibleDeprecationWarning")},
     "math": math,
+    "unicode0": np.str_, "rank": np.ndim, "issubsctype": np.issubdtype, "obj2sctype": lambda rep: np.dtype(rep).type,
+    "sctype2char": lambda sctype: np.dtype(sctype).char, "fastCopyAndTranspose": lambda a: a.T.copy(),
     "msort": lambda a: np.sort(a, axis=0),
     "asfarray": lambda a, dtype=np.float64: np.asarray(a, dtype if np.issubdtype(dtype, np.inexact) else np.float64),
+}
+
+# Functions that `np.lib` held too, `np.lib.pad` before all.
+_LIB = """
+    angle append apply_along_axis apply_over_axes array_split asarray_chkfinite average bartlett bincount blackman
+    broadcast_arrays broadcast_to c_ column_stack common_type copy corrcoef cov delete diag diag_indices
+    diag_indices_from diagflat diff digitize dsplit dstack ediff1d expand_dims extract eye fill_diagonal flip fliplr
+    flipud fromregex genfromtxt get_include gradient hamming hanning histogram histogram2d histogram_bin_edges
+    histogramdd hsplit i0 imag index_exp info insert interp intersect1d iscomplex iscomplexobj isin isneginf
+    isposinf isreal isrealobj issubdtype iterable ix_ kaiser kron load loadtxt mask_indices median meshgrid mgrid
+    mintypecode nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile
+    nanprod nanquantile nanstd nansum nanvar ndenumerate ndindex ogrid packbits pad percentile piecewise place poly
+    poly1d polyadd polyder polydiv polyfit polyint polymul polysub polyval put_along_axis quantile r_
+    ravel_multi_index real real_if_close roots rot90 s_ save savetxt savez savez_compressed select setdiff1d
+    setxor1d sinc sort_complex split take_along_axis tile tri tril tril_indices tril_indices_from trim_zeros triu
+    triu_indices triu_indices_from union1d unique unpackbits unravel_index unwrap vander vectorize vsplit
+""".split()
+
+
+def _tostring(array: Any, order: str = "C") -> bytes:
+    """Return the bytes of the elements, as `tobytes` does."""
+    return array.tobytes(order)
+
+
+def _itemset(array: Any, *args: Any) -> None:
+    """Set one element: `a.itemset(value)` of an array with one, `a.itemset(index, value)` of any."""
+    *index, value = args
+    if not index and array.size != 1:
+        raise ValueError("can only convert an array of size 1 to a Python scalar")
+    if len(index) == 1 and isinstance(index[0], tuple):
+        index = index[0]
+    flat = len(index) < 2 and array.ndim != 1
+    array[np.unravel_index(index[0] if index else 0, array.shape) if flat else tuple(index) or 0] = value
+
+
+_METHODS: dict[str, Any] = {
+    "tostring": _tostring, "itemset": _itemset,
+    "ptp": lambda a, axis=None, out=None, keepdims=False: np.ptp(a, axis, out, keepdims),
+    "newbyteorder": lambda a, new_order="S": a.view(a.dtype.newbyteorder(new_order)),
 }

@@ -3,7 +3,7 @@ import subprocess
 import sys
 
 PROGRAM = """
-import base64, collections, imp, inspect, threading, time
+import base64, collections, configparser, fractions, imp, inspect, random, threading, time, unittest
 import numpy as np
 import tensorflow as tf
 from collections import Iterable, MutableMapping
@@ -29,6 +29,16 @@ assert issubclass(np.VisibleDeprecationWarning, Warning)
 assert np.find_common_type([np.float32], [np.int64, np.float64]) == "f4" and np.find_common_type([np.float32], [complex]) == "c16"
 assert np.find_common_type([], [np.int64, np.float32]) == "f8" and np.find_common_type(["f4", "i4"], ["i8"]) == "f8"
 assert np.cast[np.float32](5).dtype == "f4" and np.cast["int64"]([1.5]).tolist() == [1]
+assert np.rank([[1]]) == 2 and np.obj2sctype("f4") is np.float32 and np.lib.pad([1], 1, "constant").tolist() == [0, 1, 0]
+assert np.linalg.linalg.norm is np.linalg.norm
+a = np.arange(6.0).reshape(2, 3)
+assert a.tostring() == a.tobytes() and np.float32(1).tostring() == np.float32(1).tobytes() and a.ptp(0).tolist() == [3, 3, 3]
+a.itemset(4, 9), a.itemset((0, 1), 8), a.itemset(1, 2, 7), np.zeros(()).itemset(5)
+assert a.tolist() == [[0, 8, 2], [3, 9, 7]] and a.newbyteorder().dtype == ">f8"
+assert fractions.gcd(12, 18) == 6 and sorted(random.sample({1, 2, 3}, 3)) == [1, 2, 3] and random.sample([4], 1) == [4]
+settings = configparser.SafeConfigParser()
+settings.readfp(["[train]", "steps = 5"])
+unittest.TestCase().assertEquals(settings.get("train", "steps"), "5")
 np.disp("", linefeed=False)
 print(np.array(["a"], np.object), np.in1d([1, 2], [2]), np.asfarray([1, 2]))
 """

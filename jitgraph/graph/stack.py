@@ -25,12 +25,17 @@ tracebacks.install_in_threads()
 
 
 class DefaultGraph:
-    """The context manager of ``Graph.as_default``."""
+    """The context manager of ``Graph.as_default``.
 
-    __slots__ = ("_graph",)
+    `enforce_nesting` is what programs set to False before they enter by hand, as TensorFlow's InteractiveSession does;
+    nothing reads it: contexts may be left in any order.
+    """
+
+    __slots__ = ("_graph", "enforce_nesting")
 
     def __init__(self, graph: Graph):
         self._graph = graph
+        self.enforce_nesting = True
 
     def __enter__(self) -> Graph:
         local.graphs.append(self._graph)
@@ -41,12 +46,13 @@ class DefaultGraph:
 
 
 class DefaultSession:
-    """The context manager of ``Session.as_default``."""
+    """The context manager of ``Session.as_default``; `enforce_nesting` as above."""
 
-    __slots__ = ("_session",)
+    __slots__ = ("_session", "enforce_nesting")
 
     def __init__(self, session: Any):
         self._session = session
+        self.enforce_nesting = True
 
     def __enter__(self) -> Any:
         local.sessions.append(self._session)

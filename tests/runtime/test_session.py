@@ -268,3 +268,17 @@ def test_a_check_before_a_refused_operation_speaks_first(tf, jit):
             with pytest.raises(tf.errors.InvalidArgumentError, match="at least a vector"):
                 session.run(size, {x: 1.0})
         assert session.run(size, {x: [1.0, 2.0]}) == 2
+
+
+def test_contexts_that_are_entered_by_hand_as_interactive_sessions_do_it():
+    """`enforce_nesting`, which TensorFlow's InteractiveSession sets, and programs that copied it."""
+    graph = tf.Graph()
+    session = tf.Session(graph=graph)
+    contexts = graph.as_default(), session.as_default()
+    for context in contexts:
+        context.enforce_nesting = False
+        context.__enter__()
+    assert tf.get_default_graph() is graph and tf.constant(5).eval() == 5
+    for context in contexts:
+        context.__exit__(None, None, None)
+    assert tf.get_default_session() is None and tf.get_default_graph() is not graph
