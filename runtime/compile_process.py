@@ -104,7 +104,11 @@ class Helper:
         if self.timer is not None:
             self.timer.cancel()
         thread = threading.Thread(target=self._work, args=(jobs, done), name="jitgraph-compile-process", daemon=True)
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError:        # Python ends, and starts no threads any more from 3.12 on: this process compiles alone
+            self.busy.release()
+            return None
         return thread
 
     def finish(self, thread: threading.Thread) -> None:
@@ -136,8 +140,12 @@ class Helper:
         """Lets others use the process, which ends if nobody does for a while."""
         self.timer = threading.Timer(IDLE_SECONDS, self._end_if_idle)
         self.timer.daemon = True
-        self.timer.start()
-        self.busy.release()
+        try:
+            self.timer.start()
+        except RuntimeError:        # Python ends: so does the process, by atexit
+            self.timer = None
+        finally:
+            self.busy.release()
 
     def _spawn(self) -> None:
         import subprocess  # few programs compile

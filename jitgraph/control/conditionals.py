@@ -11,6 +11,7 @@ from jitgraph.graph import structures as nest
 from jitgraph.graph.composite import IndexedSlices
 from jitgraph.graph.convert import convert_to_tensor, in_default_graph
 from jitgraph.graph.counting import count_nodes, counted_as
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
@@ -34,6 +35,8 @@ def cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | None =
     for function, what in ((true_fn, "true_fn"), (false_fn, "false_fn")):
         if not callable(function):
             raise TypeError(f"{what} must be callable.")
+    if is_functional(get_default_graph()):
+        return functional_cond(pred, true_fn, false_fn, name)
     with name_scope(name, "cond", [pred] if isinstance(pred, Tensor) else []):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
@@ -41,6 +44,12 @@ def cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | None =
         count_nodes(4)          # Switch, switch_t, switch_f and pred_id
         branches = [Branch(function, what, strict) for function, what in ((true_fn, "true_fn"), (false_fn, "false_fn"))]
         return merged(pred, branches, "If", "Merge")
+
+
+def is_functional(graph: Any) -> bool:
+    """Whether TensorFlow 1.15 makes conditionals and loops in this graph as nodes that call functions: in those of datasets and
+    ``tf.function``, and in the branches and loops there, but for ``Defun``."""
+    return getattr(graph, "functional_control", False)
 
 
 def functional_cond(pred: Any, true_fn: Callable, false_fn: Callable, name: str | None = "cond") -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from jitgraph.control.conditionals import is_functional
 from jitgraph.control.functional_ops import make_while
 from jitgraph.graph import dtypes, shapes
 from jitgraph.graph import structures as nest
 from jitgraph.graph.composite import CompositeTensor, IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor, in_default_graph
 from jitgraph.graph.counting import count_nodes, counted_as
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.function_graph import FunctionGraph, notes
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scopes import name_scope
@@ -43,6 +45,9 @@ def while_loop(cond: Callable, body: Callable, loop_vars: Any, shape_invariants:
         raise TypeError("parallel_iterations must be a positive integer.")
     if not nest.is_nested(loop_vars):
         raise TypeError(f"loop_vars must be a list or tuple of tensors, not {loop_vars!r}: write [x] for one variable")
+    if loop_vars and is_functional(get_default_graph()):
+        return functional_while_loop(cond, body, loop_vars, shape_invariants, parallel_iterations, maximum_iterations, name,
+                                     return_same_structure, back_prop)
     with name_scope(name, "while", nest.flatten(loop_vars)):
         if not loop_vars:
             raise ValueError("No loop variables provided")
@@ -73,21 +78,38 @@ def functional_while_loop(cond: Callable, body: Callable, loop_vars: Any, shape_
         else:
             count_nodes(1)                          # TensorFlow has a maximum of -1 there
         count = len(nest.flatten(loop_vars, expand_composites=True))
+        around: Any = get_default_graph()
+        known = len(getattr(around, "captures", ()))
         with counted_as(0):
             if maximum_iterations is not None:
-                cond, body, loop_vars, shape_invariants = _counted(cond, body, loop_vars, shape_invariants, maximum_iterations)
+                cond, body, loop_vars, shape_invariants = _counted(cond, _as_given(body, loop_vars), loop_vars, shape_invariants,
+                                                                   maximum_iterations, following_nodes=0)
             loop = _Loop(loop_vars, shape_invariants)
-            loop.build(cond, body, inline=False)
+            loop.build(cond, body, placeholders=2 + count, limit=maximum_iterations)    # of the counter and its maximum, too
             results = loop.make(parallel_iterations, back_prop=True)    # gradients flow in TensorFlow too, whatever is said
         captured = len((set(loop.cond.captures) | set(loop.body.captures)) - {maximum_iterations})
         count_nodes(1 + 1 + 2 + count + captured)   # the counter, the node, and an Identity of each output
+        if is_functional(around):
+            count_nodes(len(around.captures) - known)           # a Placeholder of what the functions take from further out
     if maximum_iterations is not None:
         results = results[1]
     return results[0] if len(nest.flatten(results)) == 1 and not return_same_structure else results
 
 
-def _counted(cond: Callable, body: Callable, loop_vars: Any, shape_invariants: Any, maximum_iterations: Any) -> tuple:
-    """The loop with a counter before its variables."""
+def _as_given(body: Callable, loop_vars: Any) -> Callable:
+    """The body, which may return its variables in a list where they were given in a tuple, or the other way round."""
+
+    def wrapped(*values: Any) -> Any:
+        result = body(*values)
+        same = type(result) is not type(loop_vars) and {type(result), type(loop_vars)} <= {list, tuple}
+        return type(loop_vars)(result) if same else result
+
+    return wrapped
+
+
+def _counted(cond: Callable, body: Callable, loop_vars: Any, shape_invariants: Any, maximum_iterations: Any,
+             following_nodes: int = 2) -> tuple:
+    """The loop with a counter before its variables, whose next value counts as `following_nodes` before the body's nodes."""
     limit = convert_to_tensor(maximum_iterations, name="maximum_iterations")
     if limit._shape:
         raise ValueError(f"maximum_iterations must be a scalar, saw shape: {limit.shape}")
@@ -95,7 +117,8 @@ def _counted(cond: Callable, body: Callable, loop_vars: Any, shape_invariants: A
     counter = convert_to_tensor(0, limit.dtype.base_dtype, name="iteration_counter")
 
     def counted_body(count: Tensor, values: Any) -> tuple:
-        following = add(count, convert_to_tensor(1, count.dtype))
+        with counted_as(following_nodes):
+            following = add(count, convert_to_tensor(1, count.dtype))
         result = body(*values)
         return following, result if nest.is_nested(result) else [result]
 
@@ -138,24 +161,30 @@ class _Loop:
         leaves = [_leaf_of(leaf, [next(tensors) for _ in _tensors_of(leaf)]) for leaf in self.leaves]
         return nest.pack_sequence_as(self.structure, leaves)
 
-    def build(self, cond: Callable, body: Callable, inline: bool = True) -> None:
-        """Calls the functions, each in a graph of its own.  `inline`: whether TensorFlow makes their nodes in the graph around."""
+    def build(self, cond: Callable, body: Callable, placeholders: int | None = None, limit: Tensor | None = None) -> None:
+        """Calls the functions, each in a graph of its own.  `placeholders`: how many arguments TensorFlow gives them, of which
+        `limit` is one; None if it makes their nodes in the graph around."""
         self.cond, self.body = FunctionGraph("cond"), FunctionGraph("body")
-        if inline:
+        if placeholders is None:
             self.cond.count_inline()
             self.body.count_inline(self.cond)
         else:
             self.cond.name_apart()
             self.body.name_apart()
+            if limit is not None:
+                self.cond.counted_captures.add(limit)
         count = len(self.first)
         with self.cond.as_default():
-            with counted_as(2 * count):             # an Enter and a Merge each
+            with counted_as(2 * count if placeholders is None else placeholders):           # an Enter and a Merge each
                 arguments = self._arguments(self.cond)
             holds = convert_to_tensor(cond(*_positional(arguments)))
             self.cond.outputs = [_checked_condition(self.cond.capture(holds))]
         with self.body.as_default():
-            with counted_as(1 + 2 * count):         # LoopCond, a Switch and an Identity each
+            with counted_as(1 + 2 * count if placeholders is None else placeholders):       # LoopCond, a Switch, an Identity each
                 arguments = self._arguments(self.body)
+            if placeholders is not None:            # the body takes what the condition does, before all else
+                self.body.counted_captures |= set(self.cond.captures)
+                count_nodes(len(set(self.cond.captures) - {limit}))
             result = body(*_positional(arguments))
             if not nest.is_nested(result):
                 result = [result]

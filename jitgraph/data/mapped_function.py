@@ -25,7 +25,7 @@ class MappedFunction:
             raise ValueError(f"Argument must be callable: {transformation} needs a function, but got {function!r}")
         name = getattr(function, "__name__", type(function).__name__)
         self.graph = graph = FunctionGraph(f"{transformation.replace('.', '_').replace('()', '')}_{name}")
-        graph._names.scope, graph.arrays_are_lists = "", True
+        graph._names.scope, graph.arrays_are_lists, graph.functional_control = "", True, True
         from jitgraph.autograph.api import for_graph  # not before a function is given: it loads Python's own parser
 
         flat = structure.flat_attributes(spec)

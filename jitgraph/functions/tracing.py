@@ -25,7 +25,7 @@ class Traced:
     def __init__(self, name: str, arguments: list[tuple], call: Callable[[list[Tensor]], Any], ordered: bool):
         self.graph = graph = FunctionGraph(name)
         graph._names.scope = ""
-        graph.ordered = ordered
+        graph.ordered = graph.functional_control = ordered
         with graph.as_default(), default_kind.resource_variables(ordered):
             given = [graph.add_input(dtype, shape, argument if is_op_name(argument) else "placeholder")
                      for dtype, shape, argument in arguments]

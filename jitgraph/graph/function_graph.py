@@ -95,6 +95,7 @@ class FunctionGraph(Graph):
         self.outer_control: dict[Any, None] = {}
         self.ordered: bool = getattr(outer, "ordered", False)   # see jitgraph.control.program_order
         self.arrays_are_lists: bool = getattr(outer, "arrays_are_lists", False)
+        self.functional_control: bool = getattr(outer, "functional_control", False)     # see control.conditionals
         self.replay: Any = None                         # where nodes here come from, see jitgraph.control.replay
         self.recorded: list[Tensor] | None = None       # see jitgraph.control.replay: None until somebody asks
         self.record: Tensor | None = None
@@ -110,6 +111,7 @@ class FunctionGraph(Graph):
         self.handed_out: dict[Any, Tensor] = {}         # see jitgraph.graph.handing_out
         self.handed_in: dict[Tensor, Tensor] = {}
         self._ids = Ids(outer._ids.shapes)
+        self.counted_captures: set[Tensor] = set()  # what counts as captured already
         self._entered: set[Tensor] | None = None    # what was captured, if that counts, see count_inline
         self._only_read: set[Tensor] = set()        # variables captured for a read alone: they do not count yet
         self._names.scope = outer._names.scope
@@ -210,6 +212,8 @@ class FunctionGraph(Graph):
                 if self._entered is not None and outer not in self._entered:
                     self._entered.add(outer)
                     self._ids.last += 1             # a Switch or an Enter of TensorFlow's
+                elif self._entered is None and self.functional_control and outer not in self.counted_captures:
+                    self._ids.last += 1             # a Placeholder
                 self.inputs.append(found)
             self._aliases[tensor] = found
         return found

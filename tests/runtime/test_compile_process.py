@@ -2,8 +2,11 @@
 import os
 import subprocess
 import sys
+import threading
 
 import pytest
+
+from jitgraph.runtime import compile_process
 
 MANY = """
 import sys
@@ -131,3 +134,16 @@ def test_a_process_that_dies_changes_nothing(tmp_path):
               "def fatal(self, process, job):\n    process.kill()\n    return ask(self, process, job)\n"
               "c.Helper._ask = fatal")
     assert int(run(tmp_path, before=killer)[0]) >= 12
+
+
+def test_python_that_ends_starts_no_thread(monkeypatch):
+    """From 3.12 on starting one raises RuntimeError then."""
+    def start(thread):
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    helper = compile_process.Helper()
+    assert helper.start([("address", {})], {}) is None and not helper.busy.locked()
+    helper.busy.acquire()
+    helper._rest()
+    assert helper.timer is None and not helper.busy.locked()
