@@ -57,6 +57,9 @@ def put_back() -> None:
     _add(urllib, {"__getattr__": _submodule_of_urllib})
     if sys.version_info >= (3, 11):
         random.sample = _sample(random.sample)          # type: ignore[method-assign]
+    if sys.version_info >= (3, 12):
+        random.randrange = _of_whole_floats(random.randrange)       # type: ignore[method-assign]
+        random.randint = _of_whole_floats(random.randint)           # type: ignore[method-assign]
     old_modules.put_back()
     old_scipy_misc.put_back()
 
@@ -128,6 +131,15 @@ def _find_common_type(array_types: Any, scalar_types: Any) -> Any:
     if arrays is None or scalars is None:
         return scalars if arrays is None else arrays
     return np.result_type(arrays, scalars) if _KINDS.index(scalars.kind) > _KINDS.index(arrays.kind) else arrays
+
+
+def _of_whole_floats(drawing: Any) -> Any:
+    """Return `random.randrange` or `random.randint` that also takes floats like 1e8, as it did until 3.11."""
+    @functools.wraps(drawing)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        return drawing(*(int(arg) if isinstance(arg, float) and arg.is_integer() else arg for arg in args), **kwargs)
+
+    return wrapper
 
 
 def _sample(sample: Any) -> Any:

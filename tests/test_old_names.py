@@ -36,6 +36,7 @@ assert a.tostring() == a.tobytes() and np.float32(1).tostring() == np.float32(1)
 a.itemset(4, 9), a.itemset((0, 1), 8), a.itemset(1, 2, 7), np.zeros(()).itemset(5)
 assert a.tolist() == [[0, 8, 2], [3, 9, 7]] and a.newbyteorder().dtype == ">f8"
 assert fractions.gcd(12, 18) == 6 and sorted(random.sample({1, 2, 3}, 3)) == [1, 2, 3] and random.sample([4], 1) == [4]
+assert 0 <= random.randint(0, 1e8 - 1) < 1e8 and random.randrange(1.0) == 0
 settings = configparser.SafeConfigParser()
 settings.readfp(["[train]", "steps = 5"])
 unittest.TestCase().assertEquals(settings.get("train", "steps"), "5")
