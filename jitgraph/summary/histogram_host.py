@@ -25,14 +25,11 @@ def values_in_buckets(x0, x1, x2, x3, y0, y1, sizes, begin, end):
         if (size <= x2[positive - 1]) == 0:
             return 1
         at = x3[smaller(larger(((x1[i] >> {_DROPPED}) & {(1 << 63 - _DROPPED) - 1}) - first, 0), cells - 1)]
-        if v < 0.0:
-            while x2[at] < size:
-                at += 1
-            y0[positive - at] += 1
-        else:
-            while (at < positive - 1) & (x2[at] <= size):
-                at += 1
-            y0[positive + 1 + at] += 1
+        up = v >= 0.0
+        for step in range(2):       # an eighth is not as wide as two buckets
+            beyond = i64(x2[at] < size) | i64(up & (x2[at] == size))
+            at = smaller(at + beyond, positive - 1)
+        y0[select(up, positive + 1 + at, positive - at)] += 1
         total += v
         squares += v * v
     y1[0] = total
