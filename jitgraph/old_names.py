@@ -226,13 +226,12 @@ def _tostring(array: Any, order: str = "C") -> bytes:
 
 def _itemset(array: Any, *args: Any) -> None:
     """Set one element: `a.itemset(value)` of an array with one, `a.itemset(index, value)` of any."""
-    *index, value = args
-    if not index and array.size != 1:
+    *given, value = args
+    if not given and array.size != 1:
         raise ValueError("can only convert an array of size 1 to a Python scalar")
-    if len(index) == 1 and isinstance(index[0], tuple):
-        index = index[0]
+    index = given[0] if len(given) == 1 and isinstance(given[0], tuple) else tuple(given)
     flat = len(index) < 2 and array.ndim != 1
-    array[np.unravel_index(index[0] if index else 0, array.shape) if flat else tuple(index) or 0] = value
+    array[np.unravel_index(index[0] if index else 0, array.shape) if flat else index or 0] = value
 
 
 _METHODS: dict[str, Any] = {
