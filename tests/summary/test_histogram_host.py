@@ -13,8 +13,11 @@ VALUES = np.concatenate([
     np.random.RandomState(0).randn(50000) * 10.0 ** np.random.RandomState(1).uniform(-14, 22, 50000)])
 
 
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64])
-def test_each_value_is_in_the_bucket_whose_limits_it_lies_between(dtype):
+def test_each_value_is_in_the_bucket_whose_limits_it_lies_between(dtype, compiled, monkeypatch):
+    if not compiled:
+        monkeypatch.setattr(histogram_host, "_counted", lambda values: None)
     values = VALUES[np.abs(VALUES) < 6e4].astype(dtype) if dtype in (np.float16, np.int64) else VALUES.astype(dtype)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -37,3 +40,11 @@ def test_sums_go_from_the_first_value_to_the_last():
 def test_no_value_at_all():
     found = histogram_host.histogram_of(np.zeros(0, np.float32), "h")
     assert (found.num, found.sum, found.min > 1e308, found.max < -1e308) == (0, 0, True, True)
+
+
+@pytest.mark.parametrize("wrong, name", [(np.nan, "Nan"), (np.inf, "Infinity"), (-np.inf, "Infinity")])
+def test_a_value_that_is_not_finite_is_refused(tf, wrong, name):
+    values = np.ones(5000)
+    values[-1] = wrong
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"{name} in summary histogram for: tag"):
+        histogram_host.histogram_of(values, "tag")
