@@ -98,6 +98,10 @@ class Net:
     def global_pool(self, x: Any) -> Any:
         return x.mean((1, 2))
 
+    def gated(self, x: Any, gates: Any) -> Any:
+        """Images times a number for each channel."""
+        return x * gates[:, None, None]
+
     def join(self, parts: Sequence[Any]) -> Any:
         return jnp.concatenate(list(parts), -1)
 

@@ -88,6 +88,10 @@ class Net:
     def global_pool(self, x: Any) -> Any:
         return self.tf.reduce_mean(x, [1, 2])
 
+    def gated(self, x: Any, gates: Any) -> Any:
+        """Images times a number for each channel."""
+        return x * self.tf.reshape(gates, [-1, 1, 1, int(gates.shape[-1])])
+
     def join(self, parts: Sequence[Any]) -> Any:
         """Puts images together by their channels."""
         return self.tf.concat(list(parts), -1)

@@ -120,6 +120,49 @@ def inception_v3(net: Any, x: Any, wide: Callable[[int], int]) -> Any:
     return net.global_pool(x)
 
 
+def efficientnet_b0(net: Any, x: Any, wide: Callable[[int], int]) -> Any:
+    """Tan and Le 2019: depthwise layers of 3 x 3 and 5 x 5 whose channels are weighted by what all pixels say."""
+
+    def swish(x: Any) -> Any:
+        return x * net.sigmoid(x)
+
+    x = swish(net.batch_norm(net.conv(x, wide(32), 3, 2)))
+    stages = ((1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5), (6, 192, 4, 2, 5),
+              (6, 320, 1, 1, 3))
+    for expansion, filters, blocks, stride, taps in stages:
+        for block in range(blocks):
+            y, channels = x, net.channels(x)
+            if expansion > 1:
+                y = swish(net.batch_norm(net.conv(y, channels * expansion, 1)))
+            y = swish(net.batch_norm(net.depthwise(y, taps, stride if block == 0 else 1)))
+            gates = swish(net.dense(net.global_pool(y), max(channels // 4, 1)))
+            y = net.gated(y, net.sigmoid(net.dense(gates, channels * expansion)))
+            y = net.batch_norm(net.conv(y, wide(filters), 1))
+            x = x + y if block else y
+    return net.global_pool(swish(net.batch_norm(net.conv(x, wide(1280), 1))))
+
+
+def convnext_t(net: Any, x: Any, wide: Callable[[int], int]) -> Any:
+    """Liu et al. 2022: depthwise layers of 7 x 7, then layers on each pixel's channels alone."""
+
+    def on_pixels(x: Any, side: int, layer: Callable[[Any], Any]) -> Any:
+        channels = net.channels(x)
+        rows = layer(net.reshape(net.pixels(x, channels), -1, channels))
+        return net.images(net.reshape(rows, -1, side * side * channels), side, side)
+
+    side = int(x.shape[2]) // 4         # of images whose channels are first or last
+    x = on_pixels(net.conv(x, wide(96), 4, 4, bias=True), side, net.layer_norm)
+    for stage, (filters, blocks) in enumerate(((96, 3), (192, 3), (384, 9), (768, 3))):
+        if stage:
+            x = net.conv(on_pixels(x, side, net.layer_norm), wide(filters), 2, 2, bias=True)
+            side //= 2
+        for _ in range(blocks):
+            channels = net.channels(x)
+            mixed = lambda rows, depth=channels: net.dense(net.gelu(net.dense(net.layer_norm(rows), 4 * depth)), depth)
+            x = x + on_pixels(net.depthwise(x, 7), side, mixed)
+    return net.layer_norm(net.global_pool(x))
+
+
 NETWORKS = (
     ("mobilenet", "MobileNet v1", mobilenet, 224, 64),
     ("mobilenet-v2", "MobileNet v2", mobilenet_v2, 224, 64),
@@ -127,6 +170,8 @@ NETWORKS = (
     ("inception-v3", "Inception v3", inception_v3, 299, 107),
     ("vgg16", "VGG-16", vgg16, 224, 32),
     ("densenet121", "DenseNet-121", densenet121, 224, 64),
+    ("efficientnet", "EfficientNet-B0", efficientnet_b0, 224, 64),
+    ("convnext", "ConvNeXt-T", convnext_t, 224, 64),
 )
 for name, title, network, side, tiny in NETWORKS:
     declare(
