@@ -83,12 +83,13 @@ def _sums_by_rows(node: Node, text: Windows, multiplier: int) -> None:
     text.line(at, f"out = (q * {text.pixels} + j) * {text.channels} * {multiplier}")
     text.line(at, f"for k in range({text.channels} * {multiplier}):")
     text.line(at + 1, f"y0[out + k] = {text.code}(0)")
-    at, count = _each_row_of_taps(text, at)
-    taps = _guarded_taps(text, at, count)
+    taps = TapsOfRow(text, at)
+    at = taps.indent
+    found = taps.anywhere(at)
     text.line(at, f"for k in range({multiplier}):")
     text.line(at + 1, f"for c in range({text.channels}):")
     text.line(at + 2, f"v = y0[out + c * {multiplier} + k]")
-    for number, address, condition in taps:
+    for number, address, condition in found:
         value = text.guarded(f"x0[{address} + c]", condition)
         text.line(at + 2, f"v = v + {value} * x1[((tap + {number}) * {text.channels} + c) * {multiplier} + k]")
     text.line(at + 2, f"y0[out + c * {multiplier} + k] = v")
@@ -102,15 +103,16 @@ def _together_by_rows(text: Windows, at: int) -> None:
     text.lines_at(at + 1, [f"block = smaller({text.channels} - c0, {BLOCK})", "for c in range(block):"])
     for p in range(TOGETHER):
         text.line(at + 2, f"sums[{p * BLOCK} + c] = {text.code}(0)")
-    inside, count = _each_row_of_taps(text, at + 1)
-    text.lines_at(inside, [f"row0 = {_pixels_under(text)} + c0", f"weight = tap * {text.channels} + c0", "for c in range(block):"])
-    taps = _taps_of_row(text, count)
-    text.read_together(inside + 1, taps, text.strides[1])
-    for k in range(count):
+    taps = TapsOfRow(text, at + 1)
+    inside = taps.indent
+    found = taps.inside(inside, "c0")
+    text.lines_at(inside, [f"weight = tap * {text.channels} + c0", "for c in range(block):"])
+    text.read_together(inside + 1, found, text.strides[1])
+    for _, _, k in found:
         text.line(inside + 1, f"w{k} = x1[weight + {k} * {text.channels} + c]")
     for p in range(TOGETHER):
         text.line(inside + 1, f"v{p} = sums[{p * BLOCK} + c]")
-        for row, behind, k in taps:
+        for row, behind, k in found:
             text.line(inside + 1, f"v{p} = v{p} + u{row}_{behind + p * text.strides[1]} * w{k}")
         text.line(inside + 1, f"sums[{p * BLOCK} + c] = v{p}")
     text.line(at + 1, "for c in range(block):")
@@ -118,38 +120,56 @@ def _together_by_rows(text: Windows, at: int) -> None:
         text.line(at + 2, f"y0[out + {p} * {text.channels} + c0 + c] = sums[{p * BLOCK} + c]")
 
 
-def _each_row_of_taps(text: Windows, indent: int) -> tuple[int, int]:
-    """The loop over rows of the filter that lie inside at row i of the windows of image n: `row` of the image and `tap`, the number
-    of the first in it.  Returns (the indent inside, how many taps follow one another there).
+class AllTaps:
+    """All taps of the windows of row i of image n, written out; `first`: what the numbers of taps are added to."""
 
-    Those are all of a row; in a long one, a further loop goes from one to the next."""
-    count = text.taps[1] if text.taps[1] <= LONG_ROW else 1
-    text.line(indent, f"for a in range({text.taps[0]}):")
-    text.line(indent + 1, f"row = {text.start('i', 0)} + a * {text.dilations[0]}")
-    text.line(indent + 1, f"if outside(row, {text.height}) == 0:")
-    text.line(indent + 2, f"for b in range(0, {text.taps[1]}, {count}):")
-    text.line(indent + 3, f"tap = a * {text.taps[1]} + b")
-    return indent + 3, count
+    first = ""
 
+    def __init__(self, text: Windows, indent: int):
+        self.text, self.indent = text, indent
+        self.vertical = text.axis(indent, "i", 0, text.height)
 
-def _pixels_under(text: Windows) -> str:
-    """The first element of the pixel under tap b of window j in `row`."""
-    return f"((n * {text.height} + row) * {text.width} + {text.start('j', 1)} + b * {text.dilations[1]}) * {text.channels}"
+    def inside(self, indent: int) -> list[tuple[str, int, int]]:
+        """Lines that find those of window j, which lies inside; see `Windows.tap_rows`."""
+        return self.text.tap_rows(indent, self.vertical)
 
-
-def _taps_of_row(text: Windows, count: int) -> list[tuple[str, int, int]]:
-    """(row, pixels behind it, number) of the taps that follow `tap` for windows that lie inside, as of `Windows.tap_rows`."""
-    return [("row0", k * text.dilations[1], k) for k in range(count)]
+    def anywhere(self, indent: int) -> list[tuple[int, str, str]]:
+        """Lines that find those of any window j; see `Windows.window`."""
+        return self.text.window(indent, self.vertical)
 
 
-def _guarded_taps(text: Windows, indent: int, count: int) -> list[tuple[int, str, str]]:
-    """Lines that find those for window j anywhere; returns (number, address, condition) of each, as `Windows.window` does."""
-    found = []
-    start = f"{text.start('j', 1)} + b * {text.dilations[1]}"
-    for k, (column, condition) in enumerate(text.some_taps(indent, "j", 1, text.width, start, count)):
-        text.line(indent, f"at{k} = ((n * {text.height} + row) * {text.width} + {column}) * {text.channels}")
-        found.append((k, f"at{k}", condition))
-    return found
+class TapsOfRow:
+    """The same of one row of the filter after the other, of those that lie inside: `row` of the image, and `tap`, the number of
+    the first.  A long row is not written out: a further loop goes from one of its taps to the next."""
+
+    first = "tap + "
+    vertical: list[tuple[str, str]] = []        # all of a row lie inside across it
+
+    def __init__(self, text: Windows, indent: int):
+        self.text, self.indent = text, indent + 3
+        self.count = text.taps[1] if text.taps[1] <= LONG_ROW else 1
+        text.line(indent, f"for a in range({text.taps[0]}):")
+        text.line(indent + 1, f"row = {text.start('i', 0)} + a * {text.dilations[0]}")
+        text.line(indent + 1, f"if outside(row, {text.height}) == 0:")
+        text.line(indent + 2, f"for b in range(0, {text.taps[1]}, {self.count}):")
+        text.line(indent + 3, f"tap = a * {text.taps[1]} + b")
+
+    def _start(self) -> str:
+        return f"{self.text.start('j', 1)} + b * {self.text.dilations[1]}"
+
+    def inside(self, indent: int, channel: str = "0") -> list[tuple[str, int, int]]:
+        """As of `AllTaps`, from `channel` on."""
+        text = self.text
+        text.line(indent, f"row0 = ((n * {text.height} + row) * {text.width} + {self._start()}) * {text.channels} + {channel}")
+        return [("row0", k * text.dilations[1], k) for k in range(self.count)]
+
+    def anywhere(self, indent: int) -> list[tuple[int, str, str]]:
+        """As of `AllTaps`."""
+        text, found = self.text, []
+        for k, (column, condition) in enumerate(text.some_taps(indent, "j", 1, text.width, self._start(), self.count)):
+            text.line(indent, f"at{k} = ((n * {text.height} + row) * {text.width} + {column}) * {text.channels}")
+            found.append((k, f"at{k}", condition))
+        return found
 
 
 def emit_depthwise_input(node: Node) -> Kernel:
@@ -253,25 +273,18 @@ def emit_depthwise_filter(node: Node) -> Kernel:
     text.line(3, f"y0[q * {size} + k] = {text.code}(0)")
     text.line(2, f"for row_of_all in range(quotient(q * {rows}, {CPU.chunks}), quotient((q + 1) * {rows}, {CPU.chunks})):")
     text.lines_at(3, [f"n = quotient(row_of_all, {text.rows})", f"i = row_of_all - n * {text.rows}"])
-    by_rows = not _is_small(node)
-    if by_rows:
-        at, count = _each_row_of_taps(text, 3)
-        find, first = lambda indent: _guarded_taps(text, indent, count), "tap + "
-    else:
-        at, vertical = 3, text.axis(3, "i", 0, text.height)
-        find, first = lambda indent: text.window(indent, vertical), ""
+    taps = AllTaps(text, 3) if _is_small(node) else TapsOfRow(text, 3)
+    at = taps.indent
     if _shares(node):
-        inner = text.inner(at, "j", text.pixels, text.inside(), [] if by_rows else vertical)
-        if by_rows:
-            text.line(inner, f"row0 = {_pixels_under(text)}")
-        taps = _taps_of_row(text, count) if by_rows else text.tap_rows(inner, vertical)
+        inner = text.inner(at, "j", text.pixels, text.inside(), taps.vertical)
+        inside = taps.inside(inner)
         text.line(inner, f"out = (row_of_all * {text.pixels} + j) * {text.channels}")
         text.line(inner, f"for c in range({text.channels}):")
-        text.read_together(inner + 1, taps, text.strides[1])
+        text.read_together(inner + 1, inside, text.strides[1])
         for p in range(TOGETHER):
             text.line(inner + 1, f"g{p} = x1[out + {p} * {text.channels} + c]")
-        for row, behind, number in taps:
-            there = f"y0[q * {size} + ({first}{number}) * {text.channels} + c]"
+        for row, behind, number in inside:
+            there = f"y0[q * {size} + ({taps.first}{number}) * {text.channels} + c]"
             text.line(inner + 1, f"v = {there}")
             for p in range(TOGETHER):
                 text.line(inner + 1, f"v = v + u{row}_{behind + p * text.strides[1]} * g{p}")
@@ -280,13 +293,13 @@ def emit_depthwise_filter(node: Node) -> Kernel:
     else:
         text.line(at, f"for j in range({text.pixels}):")
         at += 1
-    guarded = find(at)
+    anywhere = taps.anywhere(at)
     text.line(at, f"out = (row_of_all * {text.pixels} + j) * {text.channels} * {multiplier}")
     text.line(at, f"for k in range({multiplier}):")
     text.line(at + 1, f"for c in range({text.channels}):")
     text.line(at + 2, f"g = x1[out + c * {multiplier} + k]")
-    for number, address, condition in guarded:
+    for number, address, condition in anywhere:
         product = text.guarded(f"x0[{address} + c] * g", condition)
-        text.line(at + 2, f"y0[q * {size} + (({first}{number}) * {text.channels} + c) * {multiplier} + k] += {product}")
+        text.line(at + 2, f"y0[q * {size} + (({taps.first}{number}) * {text.channels} + c) * {multiplier} + k] += {product}")
     per_chunk = (sizes.product(dy.shape[:2]) + CPU.chunks - 1) // CPU.chunks
     return text.kernel(text.inputs, CPU.chunks, (0.3, per_chunk * work(node, sizes.product(dy.shape[2:]))))
