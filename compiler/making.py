@@ -13,7 +13,7 @@ import numpy as np
 from jitgraph.declare import prim
 from jitgraph.graph import dtypes, errors
 
-from . import sizes, winograd
+from . import phases, sizes, winograd
 from .emit import convolve, products
 from .emit import winograd as winograd_kernels
 from .ir import Value, broadcast_shapes, same_shape
@@ -387,6 +387,9 @@ RULES: list[tuple[str, str, Rule]] = [
     ("library_convolutions", "convolve_input", library_input),
     ("library_convolutions", "convolve_filter", library_filter),
     ("few_pixels", "convolve", few_pixels),
+    ("phases", "convolve", phases.forward),
+    ("phases", "convolve_input", phases.input_gradient),
+    ("phases", "convolve_filter", phases.filter_gradient),
     ("winograd", "convolve", winograd_forward),
     ("winograd", "convolve_input", winograd_input),
     ("winograd", "convolve_filter", winograd_filter),

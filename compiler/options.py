@@ -35,6 +35,7 @@ OPTIMISATIONS = {
     "spills": "a costly value that several passes over a row need waits in an output row instead of being computed again",
     "float32_sums": "float32 is summed in float32 over short stretches, in float64 across them, not in float64 throughout",
     "few_pixels": "a convolution of few pixels by a large filter is a product",
+    "phases": "convolutions with gaps between their taps are made of the images' phases, which have none",
     "winograd": "convolutions with small filters multiply a third as often, by Winograd's minimal filtering",
     "filter_blocks": "of a large filter, the columns that a tile reads are copied to lie together",
     "turned_blocks": "transposed operands are read a block at a time and turned in registers",

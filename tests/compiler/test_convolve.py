@@ -39,6 +39,8 @@ CASES = {
     "rows in several bands": ((2, 40, 40, 16), (3, 3, 33), 1, 1, "SAME"),
     "steps and gaps": ((2, 11, 12, 5), (3, 3, 7), 2, 2, "SAME"),
     "steps and gaps, inside": ((2, 13, 10, 4), (2, 3, 6), 3, 2, "VALID"),
+    "phases": ((2, 14, 18, 64), (3, 3, 64), 1, 2, "SAME"), "phases, uneven": ((1, 13, 17, 64), (3, 4, 80), 1, [2, 3], "VALID"),
+    "phases, with zeros around": ((2, 16, 13, 64), (3, 3, 64), 1, 4, [[0, 0], [1, 3], [5, 0], [0, 0]]),
     "rows in several bands, steps and gaps": ((2, 90, 40, 16), (3, 3, 32), [2, 1], [1, 2], "SAME"),
 }
 
@@ -77,7 +79,7 @@ def test_forward_and_both_gradients(tf, agree, case, layout, dtype):
     weights = tf.random.stateless_normal(tf.shape(y), [1, 2], dtype=dtype)
     fetches = [y, *tf.gradients(y * weights, [fed, filters])]
     kernels = agree(fetches, {fed: x, filters: w}, dtype)
-    assert any(name.startswith(("convolve", "matmul")) for name in kernels)
+    assert any(name.startswith(("convolve", "matmul", "winograd")) for name in kernels)
 
 
 @pytest.mark.parametrize("step", [1, 2])

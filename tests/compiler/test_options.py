@@ -60,6 +60,8 @@ PROGRAMS = {
     "spills": lambda tf, x: tf.nn.softmax(x),
     "float32_sums": lambda tf, x: [tf.reduce_sum(x, 0), tf.reduce_sum(x, 1)],
     "product_tiles": lambda tf, x: tf.matmul(x, x, transpose_a=True),
+    "phases": lambda tf, x: tf.nn.conv2d(tf.reshape(tf.concat([x] * 16, 0), [-1, 40, 40, 64]), tf.ones([3, 3, 64, 64]), 1, "SAME",
+                                         dilations=2),
     "winograd": lambda tf, x: tf.nn.conv2d(tf.reshape(x, [-1, 20, 20, 16]), tf.ones([3, 3, 16, 16]), 1, "SAME"),
     "few_pixels": lambda tf, x: tf.nn.conv2d(tf.reshape(x[:32], [1, 5, 5, 256]), tf.ones([3, 3, 256, 512]) / 1000, 1, "SAME"),
     "filter_blocks": lambda tf, x: tf.nn.conv2d(tf.reshape(x[:32], [1, 5, 5, 256]), tf.ones([3, 3, 256, 128]) / 1000, 1, "SAME"),
