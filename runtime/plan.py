@@ -126,9 +126,9 @@ class Plan:
 
     @functools.cached_property
     def starts(self) -> int:
-        """The runs by the reference before kernels are compiled: one, or some where this looks like an initialiser: no feeds, no
-        fetched value, and it overwrites without reading what is there."""
-        if self.feeds or self.fetches:
+        """The runs by the reference before kernels are compiled: one, or some where this looks like an initialiser, or like what
+        restores a checkpoint: no fetched value, no feeds but names, and it overwrites without reading what is there."""
+        if self.fetches or any(fed.dtype.base_dtype.name != "string" for fed in self.feeds):
             return 1
         kinds = [(op, op.opdef) for op in self.ops if op.opdef is not None]
         if any(kind.state == "write" and not kind.assigns or kind.updates is not None or kind.recurring for _, kind in kinds):
@@ -419,7 +419,7 @@ class Segment:
         """The number that each feed has among what a run of the program is given; None: all, in order."""
         if self.numbers is None:
             return None
-        used = looked_at(program)
+        used = {*looked_at(program)}
         for tensor, source in zip(self.taken, self.sources):
             if tensor in used and tensor not in self.numbers:
                 self.numbers[tensor] = len(self.picks)

@@ -135,6 +135,18 @@ def test_initializers_are_not_compiled():
             assert not session.plans[0].compiled and session.plans[0].starts == runs
 
 
+def test_what_restores_a_checkpoint_is_not_compiled(tmp_path):
+    tf.reset_default_graph()
+    tf.Variable(tf.ones([100]))
+    saver = tf.train.Saver()
+    with tf.Session(jit="auto") as session:
+        session.run(tf.global_variables_initializer())
+        path = saver.save(session, str(tmp_path / "model"))
+        for _ in range(3):
+            saver.restore(session, path)
+        assert not session.plans[-1].compiled
+
+
 @pytest.mark.parametrize("resource", [False, True])
 def test_an_assignment_that_looks_at_variables_is_compiled(resource):
     """As the update of a target network, or a step of training by tf.assign: with no feeds, it looks like an initialiser."""
