@@ -368,7 +368,7 @@ class Builder:
 
     def pad_images(self, x: Value, around: Sequence[tuple[sizes.Dim, sizes.Dim]]) -> Value:
         """Images [n, h, w, c] with zeros around them: ((before, after), ...) rows and columns."""
-        if all(lo == 0 and hi == 0 for lo, hi in around):
+        if all(sizes.same(d, 0) for pair in around for d in pair):      # not for some sizes alone: that would be another program
             return x
         before, after = zip((0, 0), *around, (0, 0))
         return self.pad(x, before, after)
