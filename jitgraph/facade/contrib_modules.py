@@ -33,7 +33,7 @@ CONTRIB_MODULES = {
     "batching": "python.ops:batch_ops",
     "bayesflow": "python.ops:monte_carlo",
     "estimator": """
-        python.estimator:boosted_trees,early_stopping,export,exporter,extenders,head,hooks,logit_fns,multi_head
+        python.estimator:boosted_trees,dnn_with_layer_annotations,early_stopping,export,exporter,extenders,head,hooks,logit_fns,multi_head
         python.estimator:replicate_model_fn,rnn,saved_model_estimator""",
     "factorization": "python.ops:clustering_ops,factorization_ops,gen_factorization_ops,gmm,gmm_ops,kmeans,wals",
     "deprecated": "",
@@ -57,7 +57,7 @@ CONTRIB_MODULES = {
     "hooks": "python.training:profiler_hook",
     "reduce_slice_ops": "python.ops:reduce_slice_ops",
     "testing": "python.framework:fake_summary_writer,util_test",
-    "image": "python.ops:dense_image_warp,distort_image_ops,image_ops,interpolate_spline,sparse_image_warp",
+    "image": "python.ops:dense_image_warp,distort_image_ops,image_ops,interpolate_spline,single_image_random_dot_stereograms,sparse_image_warp",
     "layers": """
         python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
         python.layers:rev_block_lib,summaries,target_column,utils

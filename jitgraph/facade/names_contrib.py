@@ -344,6 +344,7 @@ CONTRIB: dict[str, str] = {
         contrib.image.flat_transforms_to_matrices contrib.image.matrices_to_flat_transforms""",
     "contrib.image.distort_ops": "contrib.image.adjust_hsv_in_yiq contrib.image.random_hsv_in_yiq",
     "contrib.image.matching_ops": "contrib.image.bipartite_match contrib.image.connected_components",
+    "contrib.image.stereogram_ops": "contrib.image.single_image_random_dot_stereograms",
     "contrib.image.warps": """
         contrib.image.dense_image_warp contrib.image.interpolate_spline contrib.image.sparse_image_warp""",
     "contrib.slim.nets.inception_v1": """

@@ -58,8 +58,6 @@ INSTEAD: dict[str, str] = {
     "contrib.estimator.make_early_stopping_hook": "it stands in tf.estimator.experimental",
     "contrib.estimator.InMemoryEvaluatorHook": "it stands in tf.estimator.experimental",
     "contrib.estimator.make_stop_at_checkpoint_step_hook": "it stands in tf.estimator.experimental",
-    "contrib.estimator.DNNClassifierWithLayerAnnotations": "use tf.estimator.DNNClassifier",
-    "contrib.estimator.DNNRegressorWithLayerAnnotations": "use tf.estimator.DNNRegressor",
     "contrib.labeled_tensor.*": "keep the names of axes beside the tensors",
     "contrib.optimizer_v2.OptimizerV2": "derive from tf.train.Optimizer",
     "contrib.proto.*": "parse the messages in Python and feed what they hold",
@@ -76,7 +74,6 @@ NOT_YET: dict[str, str] = {
     "contrib.decision_trees.*": "use tf.estimator.BoostedTreesClassifier or BoostedTreesRegressor",
     "contrib.meta_graph_transform.*": "use tf.graph_util.convert_variables_to_constants and tf.contrib.graph_editor",
     "contrib.learn.monitors.ExportMonitor": "call export_savedmodel after fit, or give an Experiment export_strategies",
-    "contrib.image.single_image_random_dot_stereograms": "draw the dots in Python, in tf.py_func",
     "contrib.learn.utils.export.*": "write SavedModels by export_savedmodel",
     "contrib.learn.utils.export_estimator": "write SavedModels by export_savedmodel",
 }
