@@ -33,8 +33,8 @@ CONTRIB_MODULES = {
     "batching": "python.ops:batch_ops",
     "bayesflow": "python.ops:monte_carlo",
     "estimator": """
-        python.estimator:boosted_trees,dnn_with_layer_annotations,early_stopping,export,exporter,extenders,head,hooks,logit_fns,multi_head
-        python.estimator:replicate_model_fn,rnn,saved_model_estimator""",
+        python.estimator:boosted_trees,dnn_with_layer_annotations,early_stopping,export,exporter,extenders,head,hooks,logit_fns
+        python.estimator:multi_head,replicate_model_fn,rnn,saved_model_estimator""",
     "factorization": "python.ops:clustering_ops,factorization_ops,gen_factorization_ops,gmm,gmm_ops,kmeans,wals",
     "deprecated": "",
     "feature_column": "python.feature_column:sequence_feature_column",
@@ -57,7 +57,9 @@ CONTRIB_MODULES = {
     "hooks": "python.training:profiler_hook",
     "reduce_slice_ops": "python.ops:reduce_slice_ops",
     "testing": "python.framework:fake_summary_writer,util_test",
-    "image": "python.ops:dense_image_warp,distort_image_ops,image_ops,interpolate_spline,single_image_random_dot_stereograms,sparse_image_warp",
+    "image": """
+        python.ops:dense_image_warp,distort_image_ops,image_ops,interpolate_spline,single_image_random_dot_stereograms
+        python.ops:sparse_image_warp""",
     "layers": """
         python.layers:embedding_ops,encoders,feature_column,feature_column_ops,initializers,layers,normalization,optimizers,regularizers
         python.layers:rev_block_lib,summaries,target_column,utils
@@ -66,7 +68,7 @@ CONTRIB_MODULES = {
         python.learn.datasets:base,mnist,synthetic
         python.learn:evaluable,experiment,export_strategy,graph_actions,learn_runner,metric_spec,models,monitors,run_config,trainable
         python.learn:basic_session_run_hooks,monitored_session,session_run_hook,summary_writer_cache
-        python.learn.utils:gc,input_fn_utils,saved_model_export_utils
+        python.learn.utils:export,gc,input_fn_utils,saved_model_export_utils
         python.learn.estimators:constants,dnn,dnn_linear_combined,dynamic_rnn_estimator,estimator,head,kmeans,linear
         python.learn.estimators:logistic_regressor,metric_key,model_fn,prediction_key,rnn_common,run_config,svm
         python.learn.learn_io:data_feeder,generator_io,graph_io,numpy_io,pandas_io

@@ -108,6 +108,8 @@ ESTIMATORS: dict[str, str] = {
         contrib.estimator.export_saved_model_for_mode contrib.estimator.export_all_saved_models
         contrib.estimator.build_supervised_input_receiver_fn_from_input_fn""",
     "contrib.estimator.recurrent": "contrib.estimator.RNNClassifier contrib.estimator.RNNEstimator",
+    "contrib.estimator.annotated": """
+        contrib.estimator.DNNClassifierWithLayerAnnotations contrib.estimator.DNNRegressorWithLayerAnnotations""",
     "contrib.estimator.in_memory_trees": """
         contrib.estimator.boosted_trees_classifier_train_in_memory contrib.estimator.boosted_trees_regressor_train_in_memory""",
     "contrib.estimator.saved_models": "contrib.estimator.SavedModelEstimator",
@@ -136,6 +138,11 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.utils.saved_model_export_utils.get_most_recent_export
         contrib.learn.utils.saved_model_export_utils.get_temp_export_dir
         contrib.learn.utils.saved_model_export_utils.get_timestamped_export_dir""",
+    "contrib.learn.bundled": """
+        contrib.learn.utils.export_estimator contrib.learn.utils.export.export_estimator
+        contrib.learn.utils.export.generic_signature_fn contrib.learn.utils.export.classification_signature_fn
+        contrib.learn.utils.export.classification_signature_fn_with_prob contrib.learn.utils.export.regression_signature_fn
+        contrib.learn.utils.export.logistic_regression_signature_fn""",
     "contrib.learn.best_exports": """
         contrib.learn.utils.saved_model_export_utils.BestModelSelector
         contrib.learn.utils.saved_model_export_utils.extend_export_strategy
@@ -165,6 +172,7 @@ ESTIMATORS: dict[str, str] = {
         contrib.learn.monitors.replace_monitors_with_hooks""",
     "contrib.learn.ready_monitors": """
         contrib.learn.monitors.CaptureVariable contrib.learn.monitors.CheckpointSaver contrib.learn.monitors.GraphDump
+        contrib.learn.monitors.ExportMonitor
         contrib.learn.monitors.LoggingTrainable contrib.learn.monitors.NanLoss contrib.learn.monitors.PrintTensor
         contrib.learn.monitors.NanLossDuringTrainingError contrib.learn.NanLossDuringTrainingError
         contrib.learn.monitors.StepCounter contrib.learn.monitors.StopAtStep contrib.learn.monitors.SummarySaver

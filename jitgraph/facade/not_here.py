@@ -73,9 +73,6 @@ NOT_YET: dict[str, str] = {
     "contrib.bayesflow.*": "write the sampler with tf.while_loop over tf.contrib.distributions",
     "contrib.decision_trees.*": "use tf.estimator.BoostedTreesClassifier or BoostedTreesRegressor",
     "contrib.meta_graph_transform.*": "use tf.graph_util.convert_variables_to_constants and tf.contrib.graph_editor",
-    "contrib.learn.monitors.ExportMonitor": "call export_savedmodel after fit, or give an Experiment export_strategies",
-    "contrib.learn.utils.export.*": "write SavedModels by export_savedmodel",
-    "contrib.learn.utils.export_estimator": "write SavedModels by export_savedmodel",
 }
 
 

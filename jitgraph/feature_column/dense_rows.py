@@ -1,6 +1,7 @@
 """Dense columns side by side: ``input_layer``, whose variables stand in variable scopes, and the layers of models."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from jitgraph.feature_column.column import DenseColumn, SequenceDenseColumn, in_order
@@ -26,15 +27,15 @@ def weight_collections_of(given: Any) -> list[str]:
 
 
 def _dense(features: Any, feature_columns: Any, weight_collections: Any = None, trainable: bool = True,
-           cols_to_vars: dict | None = None, cols_to_output_tensors: dict | None = None) -> Any:
-    """The columns side by side, each in a variable scope of its name."""
+           cols_to_vars: dict | None = None, cols_to_output_tensors: dict | None = None, note: Callable | None = None) -> Any:
+    """The columns side by side, each in a variable scope of its name; `note` is told features, columns, and their tensors."""
     columns = in_order(feature_columns, "_FeatureColumn")
     for column in columns:
         if not isinstance(column, DenseColumn):
             raise ValueError(f"Items of feature_columns must be a _DenseColumn. {_ADVICE} Given: {column}")
     state = ScopeState(weight_collections_of(weight_collections), trainable)
     cache = FeatureTransformationCache(features)
-    found = []
+    found: list[Any] = []
     for column in columns:
         with variable_scope(None, default_name=column._var_scope_name):
             tensor = column.get_dense_tensor(cache, state)
@@ -46,7 +47,10 @@ def _dense(features: Any, feature_columns: Any, weight_collections: Any = None, 
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = found[-1]
     check_batch_sizes(found, columns)
-    return concat(found, 1)
+    whole = concat(found, 1)
+    if note is not None:
+        note(features, feature_columns, dict(zip(columns, found)))
+    return whole
 
 
 def input_layer(features: dict[str, Any], feature_columns: Any, weight_collections: Any = None, trainable: bool = True,
@@ -73,6 +77,10 @@ class InputLayer:
     def __call__(self, features: dict[str, Any]) -> Any:
         """What the columns make of `features`: [batch, n]."""
         return self._template(features)
+
+    def noted(self, features: dict[str, Any], note: Callable | None) -> Any:
+        """The same; `note` is told features, columns and {column: what it makes of them}."""
+        return self._template(features, note=note)
 
     def __getattr__(self, name: str) -> Any:
         if name in ("trainable_variables", "trainable_weights", "non_trainable_variables", "non_trainable_weights", "variables",

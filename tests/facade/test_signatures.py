@@ -26,7 +26,6 @@ ONE_CLASS = "one class here, of which TensorFlow derives a second"
 KIN = "derives from the class whose steps it takes"
 MORE = "takes a parameter more, last"
 AS_CLASS = "a class, which TensorFlow hides behind a function that warns"
-TO_COME = "writes by the Exporter of tf.contrib.session_bundle: estimators do not do so yet"
 OTHER = {
     "Session.__init__": "jit=", "InteractiveSession.__init__": "jit=",
     "Operation.__init__": "programs make operations by Graph.create_op", "Tensor.__init__": "the shape, known beforehand",
@@ -62,13 +61,6 @@ OTHER = {
     "contrib.eager.Variable.__int__": "only values are numbers", "contrib.eager.Variable.__nonzero__": "Python 2's",
     "contrib.estimator.SavedModelEstimator.export_savedmodel": "export_saved_model raises, too",
     "contrib.tensor_forest.tensor_forest.RandomForestGraphs.average_impurity": "raises AttributeError in TensorFlow",
-    **{f"contrib.{name}.export": TO_COME for name in (
-        "factorization.GMM", "factorization.WALSMatrixFactorization", "kernel_methods.KernelLinearClassifier",
-        "tensor_forest.random_forest.TensorForestEstimator", *(f"learn.{one}" for one in (
-            "BaseEstimator DNNClassifier DNNEstimator DNNLinearCombinedClassifier DNNLinearCombinedEstimator "
-            "DNNLinearCombinedRegressor DNNRegressor DynamicRnnEstimator Estimator KMeansClustering LinearClassifier "
-            "LinearEstimator LinearRegressor SVM").split()))},
-    "contrib.learn.SVM.export_with_defaults": TO_COME,
 }
 
 

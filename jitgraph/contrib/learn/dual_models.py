@@ -4,7 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from jitgraph.contrib.layers.old_column_layers import transform_features, weighted_sum_from_feature_columns
+from jitgraph.contrib.layers.old_column_layers import (
+    parse_feature_columns_from_examples,
+    transform_features,
+    weighted_sum_from_feature_columns,
+)
 from jitgraph.contrib.layers.old_columns import real_valued_column
 from jitgraph.contrib.learn.fitted import Estimator
 from jitgraph.contrib.learn.further_heads import _BinarySvmHead, binary_svm_head
@@ -118,6 +122,19 @@ class SVM(_OneOutput):
                       as_iterable: bool = True) -> Any:
         """Raises KeyError, as in TensorFlow: a margin says nothing of probabilities."""
         return self._one(PredictionKey.PROBABILITIES, as_iterable, x=x, input_fn=input_fn, batch_size=batch_size)
+
+    def export(self, export_dir: Any, signature_fn: Any = None, input_fn: Any = None,     # type: ignore[override]
+               default_batch_size: int = 1, exports_to_keep: int | None = None) -> bytes:
+        """Writes a session bundle, as of every estimator, for Examples that the columns read."""
+        columns = self.params["feature_columns"]
+        read = input_fn or (lambda _, examples: parse_feature_columns_from_examples(examples, columns))
+        return super().export(export_dir, read, signature_fn=signature_fn, default_batch_size=default_batch_size,
+                              exports_to_keep=exports_to_keep)
+
+    def export_with_defaults(self, export_dir: Any, signature_fn: Any = None, input_fn: Any = None, default_batch_size: int = 1,
+                             exports_to_keep: int | None = None) -> bytes:
+        """The same as ``export``."""
+        return self.export(export_dir, signature_fn, input_fn, default_batch_size, exports_to_keep)
 
 
 class _DualEstimator(_OneOutput):

@@ -12,7 +12,7 @@ import numpy as np
 
 from jitgraph.app import logs
 from jitgraph.contrib.layers.old_column_layers import infer_real_valued_columns
-from jitgraph.contrib.learn import signatures
+from jitgraph.contrib.learn import bundled, signatures
 from jitgraph.contrib.learn.configured import RunConfig
 from jitgraph.contrib.learn.exported import AS_IT_IS, export_savedmodel
 from jitgraph.contrib.learn.fed import input_of, verify_input_args
@@ -175,6 +175,24 @@ class BaseEstimator(Parameters, Evaluable, Trainable):
     def get_variable_names(self) -> list[str]:
         """The names of variables in the newest checkpoint."""
         return [name for name, _ in list_variables(self.model_dir)]
+
+    def export(self, export_dir: Any, input_fn: Any = bundled.default_input_fn, input_feature_key: str | None = None,
+               use_deprecated_input_fn: bool = True, signature_fn: Any = None, prediction_key: str | None = None,
+               default_batch_size: int = 1, exports_to_keep: int | None = None, checkpoint_path: Any = None) -> bytes:
+        """Writes a session bundle of a checkpoint, by default the newest, into a new folder named by the step; returns its path.
+
+        `input_fn` makes features of the estimator and serialized Examples; without `use_deprecated_input_fn` it takes nothing
+        and gives features and labels, and `input_feature_key` is the key of the Examples among these.  `signature_fn` gives
+        signatures of Examples, features and predictions, or of the one with `prediction_key`; `exports_to_keep`: how many stay.
+        Raises ValueError without an input function or anything that it gives.
+        """
+        return bundled.export_bundle(self, export_dir, input_fn, input_feature_key, use_deprecated_input_fn, signature_fn,
+                                     prediction_key, default_batch_size, exports_to_keep, checkpoint_path)
+
+    def _get_feature_ops_from_example(self, examples_batch: Any) -> Any:
+        if self._features_info is None:
+            raise ValueError("Features information missing, was fit() ever called?")
+        return signatures.parsed(self._features_info, examples_batch)
 
     # -- graphs and sessions ------------------------------------------------------------------------------------------
 

@@ -11,11 +11,13 @@ from jitgraph.contrib.layers.dense import fully_connected
 from jitgraph.contrib.layers.old_column_layers import (
     input_from_feature_columns,
     joint_weighted_sum_from_feature_columns,
+    parse_feature_columns_from_examples,
     weighted_sum_from_feature_columns,
 )
 from jitgraph.contrib.layers.old_columns import OldColumn
 from jitgraph.contrib.layers.optimizing import OPTIMIZER_CLS_NAMES, optimize_loss
 from jitgraph.contrib.layers.rearranging import dropout as drop
+from jitgraph.contrib.learn import bundled
 from jitgraph.contrib.learn.dual_models import dual_model, dual_params
 from jitgraph.contrib.learn.fitted import Estimator
 from jitgraph.contrib.learn.heads import multi_class_head, regression_head
@@ -171,8 +173,26 @@ def _of(predictions: Any, key: str, as_iterable: bool) -> Any:
     return (prediction[key] for prediction in predictions)
 
 
-class Classifier(Estimator):
+class _Ready(Estimator):
+    """A model over columns, which say too how it reads Examples where it is exported."""
+
+    def _export(self, export_dir: Any, input_fn: Any, *more: Any) -> bytes:
+        parts = [self.params] if "feature_columns" in self.params else [self.params["wide"], self.params["deep"]]
+        columns = [column for part in parts for column in part["feature_columns"]]
+        read = input_fn or (lambda _, examples: parse_feature_columns_from_examples(examples, columns))
+        return bundled.export_bundle(self, export_dir, read, *more)
+
+
+class Classifier(_Ready):
     """A classifier: predicts classes, or what `outputs` asks for."""
+
+    def export(self, export_dir: Any, input_fn: Any = None, input_feature_key: str | None = None,     # type: ignore[override]
+               use_deprecated_input_fn: bool = True, signature_fn: Any = None, default_batch_size: int = 1,
+               exports_to_keep: int | None = None) -> bytes:
+        """Writes a session bundle, as of every estimator; by default of scores, for Examples that the columns read."""
+        return self._export(export_dir, input_fn, input_feature_key, use_deprecated_input_fn,
+                            signature_fn or bundled.classification_signature_fn_with_prob, PredictionKey.PROBABILITIES,
+                            default_batch_size, exports_to_keep)
 
     def predict(self, x: Any = None, input_fn: Any = None, batch_size: int | None = None,     # type: ignore[override]
                 outputs: Any = None, as_iterable: bool = True) -> Any:
@@ -193,8 +213,16 @@ class Classifier(Estimator):
         return _of(super().predict(x, input_fn, batch_size, [key], as_iterable), key, as_iterable)
 
 
-class Regressor(Estimator):
+class Regressor(_Ready):
     """A regression: predicts scores, or what `outputs` asks for."""
+
+    def export(self, export_dir: Any, input_fn: Any = None, input_feature_key: str | None = None,     # type: ignore[override]
+               use_deprecated_input_fn: bool = True, signature_fn: Any = None, default_batch_size: int = 1,
+               exports_to_keep: int | None = None) -> bytes:
+        """Writes a session bundle, as of every estimator; by default of scores, for Examples that the columns read."""
+        return self._export(export_dir, input_fn, input_feature_key, use_deprecated_input_fn,
+                            signature_fn or bundled.regression_signature_fn, PredictionKey.SCORES, default_batch_size,
+                            exports_to_keep)
 
     def evaluate(self, x: Any = None, y: Any = None, input_fn: Any = None, feed_fn: Any = None, batch_size: int | None = None,
                  steps: int | None = None, metrics: Any = None, name: str | None = None, checkpoint_path: Any = None,

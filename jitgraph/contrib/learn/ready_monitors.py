@@ -254,6 +254,46 @@ class GraphDump(BaseMonitor):
         return matched, differing
 
 
+class ExportMonitor(EveryN):
+    """Writes the newest checkpoint as a session bundle every `every_n_steps`, and at the end; see ``export`` of estimators.
+
+    `input_fn` takes nothing and gives features and labels; without one, features are parsed from Examples.  A checkpoint that
+    has been written is not written again.  Raises ValueError, when it writes, for a ``tf.estimator.Estimator``.
+    """
+
+    def __init__(self, every_n_steps: int, export_dir: Any, input_fn: Any = None, input_feature_key: str | None = None,
+                 exports_to_keep: int | None = 5, signature_fn: Any = None, default_batch_size: int = 1):
+        super().__init__(every_n_steps=every_n_steps)
+        self.export_dir, self.exports_to_keep, self.signature_fn = export_dir, exports_to_keep, signature_fn
+        self._arguments = {"input_fn": input_fn, "input_feature_key": input_feature_key, "default_batch_size": default_batch_size,
+                           "use_deprecated_input_fn": input_fn is None}
+        self.last_export_dir: Any = None
+
+    def every_n_step_end(self, step: int, outputs: dict) -> None:
+        """Writes it."""
+        super().every_n_step_end(step, outputs)
+        self._export("Skipping exporting because the existing checkpoint has already been exported. Consider exporting less "
+                     "frequently.")
+
+    def end(self, session: Any = None) -> None:
+        """Writes the last one, if there is one."""
+        super().end(session=session)
+        if latest_checkpoint(self._estimator.model_dir) is None:
+            logs.info("Skipping export at the end since model has not been saved yet.")
+        else:
+            self._export("Skipping exporting for the same step.")
+
+    def _export(self, otherwise: str) -> None:
+        if isinstance(self._estimator, CoreEstimator):
+            raise ValueError("ExportMonitor does not support `tf.estimator.Estimator. `. Please pass an ExportStrategy to "
+                             "Experiment instead.")
+        try:
+            self.last_export_dir = self._estimator.export(self.export_dir, exports_to_keep=self.exports_to_keep,
+                                                          signature_fn=self.signature_fn, **self._arguments)
+        except RuntimeError:
+            logs.info(otherwise)
+
+
 class CheckpointSaver(BaseMonitor):
     """Writes checkpoints every `save_steps` or `save_secs`."""
 

@@ -3,8 +3,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.ops.arrays.identity import placeholder, sparse_placeholder
+from jitgraph.ops.elementwise.cast import cast
+from jitgraph.ops.files.parsing import FixedLenFeature, VarLenFeature, parse_example
 
 
 class Signature(NamedTuple):
@@ -31,6 +34,11 @@ class Signature(NamedTuple):
         if self.is_sparse:
             return sparse_placeholder(dtype=self.dtype)
         return placeholder(dtype=self.dtype, shape=[None, *self.shape.as_list()[1:]])
+
+    def feature(self) -> Any:
+        """What ``tf.parse_example`` needs for such tensors; Examples hold int64, float32 and strings."""
+        dtype = {dtypes.int32: dtypes.int64, dtypes.float64: dtypes.float32}.get(self.dtype, self.dtype)
+        return VarLenFeature(dtype) if self.is_sparse else FixedLenFeature(self.shape[1:], dtype)
 
 
 def signature_of(tensor: Any) -> Signature:
@@ -62,3 +70,13 @@ def placeholders_of(signatures: Any) -> Any:
     if isinstance(signatures, dict):
         return {key: signature.placeholder() for key, signature in signatures.items()}
     return None if signatures is None else signatures.placeholder()
+
+
+def parsed(signatures: Any, examples: Any) -> Any:
+    """Tensors like those of signatures, from serialized Examples: the feature "feature" for a single one."""
+    single = isinstance(signatures, Signature)
+    wanted = {"feature": signatures} if single else signatures
+    found = parse_example(examples, {key: signature.feature() for key, signature in wanted.items()})
+    found = {key: tensor if wanted[key].dtype.is_compatible_with(tensor.dtype) else cast(tensor, wanted[key].dtype)
+             for key, tensor in found.items()}
+    return found["feature"] if single else found

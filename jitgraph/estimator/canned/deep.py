@@ -44,12 +44,13 @@ class _Network:
     """Layers of units over the columns of an input."""
 
     def __init__(self, units: int, hidden_units: Any, feature_columns: Any, activation_fn: Any, dropout: float | None,
-                 input_layer_partitioner: Any, batch_norm: bool):
+                 input_layer_partitioner: Any, batch_norm: bool, note: Callable | None):
         self._input_layer: Any
         if is_feature_column_v2(feature_columns):
             self._input_layer = DenseFeatures(feature_columns, name="input_layer")
         else:
             self._input_layer = InputLayer(feature_columns, name="input_layer", create_scope_now=False)
+        self._note = note
         self._partitioner = input_layer_partitioner
         self._dropout = dropout
         self._hidden: list[tuple[Layer, Layer | None, Layer | None, str]] = []
@@ -73,7 +74,8 @@ class _Network:
         # The network has a name scope, which stays empty: its layers stand in the one around.
         with name_scope("dnn"), name_scope(get_default_graph().get_name_scope().rpartition("/")[0] + "/"):
             with variable_scope("input_from_feature_columns", partitioner=self._partitioner):
-                net = self._input_layer(features)
+                noted = isinstance(self._input_layer, InputLayer)
+                net = self._input_layer.noted(features, self._note) if noted else self._input_layer(features)
             for dense, dropped, normalized, name in self._hidden:
                 net = dense(net)
                 if dropped is not None and mode == ModeKeys.TRAIN:
@@ -92,12 +94,15 @@ def dnn_logit_fn_builder(units: int, hidden_units: Any, feature_columns: Any, ac
 
     Raises ValueError if `units` is no integer.
     """
+    return _logit_function(units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm)
+
+
+def _logit_function(units: int, *network: Any, note: Callable | None = None) -> Callable:
     if not isinstance(units, int):
         raise ValueError(f"units must be an int.  Given type: {type(units)}")
 
     def dnn_logit_fn(features: Any, mode: str) -> Any:
-        return _Network(units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner,
-                        batch_norm)(features, mode)
+        return _Network(units, *network, note=note)(features, mode)
 
     return dnn_logit_fn
 
@@ -114,8 +119,13 @@ def slices_over(config: Any, smallest: int | None = None) -> Any:
     return min_max_variable_partitioner(max_partitions=servers, **({} if smallest is None else {"min_slice_size": smallest}))
 
 
-def _model_function(head: Any, hidden_units: Any, feature_columns: Any, optimizer: Any, activation_fn: Any,
-                    dropout: float | None, input_layer_partitioner: Any, batch_norm: bool) -> Callable:
+def deep_model_function(head: Any, hidden_units: Any, feature_columns: Any, optimizer: Any, activation_fn: Any,
+                        dropout: float | None, input_layer_partitioner: Any, batch_norm: bool = False,
+                        note: Callable | None = None) -> Callable:
+    """The model function of a deep network with a head.
+
+    `note` is told features, columns and {column: what it makes of them} where ``InputLayer`` makes it.
+    """
     columns = tuple(feature_columns or [])
 
     def model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
@@ -123,8 +133,8 @@ def _model_function(head: Any, hidden_units: Any, feature_columns: Any, optimize
         check_features(features)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=slices_over(config)):
             partitioner = input_layer_partitioner or slices_over(config, SMALLEST_SLICE)
-            logit_fn = dnn_logit_fn_builder(head.logits_dimension, hidden_units, columns, activation_fn, dropout, partitioner,
-                                            batch_norm)
+            logit_fn = _logit_function(head.logits_dimension, hidden_units, columns, activation_fn, dropout, partitioner,
+                                       batch_norm, note=note)
             logits = logit_fn(features=features, mode=mode)
             return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=made, logits=logits)
 
@@ -148,8 +158,8 @@ class DNNClassifier(Estimator):
                  dropout: float | None = None, input_layer_partitioner: Any = None, config: Any = None,
                  warm_start_from: Any = None, loss_reduction: str = Reduction.SUM, batch_norm: bool = False):
         head = head_for(n_classes, weight_column, label_vocabulary, loss_reduction)
-        super().__init__(_model_function(head, hidden_units, feature_columns, optimizer, activation_fn, dropout,
-                                         input_layer_partitioner, batch_norm),
+        super().__init__(deep_model_function(head, hidden_units, feature_columns, optimizer, activation_fn, dropout,
+                                             input_layer_partitioner, batch_norm),
                          model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
 
@@ -159,8 +169,8 @@ class DNNEstimator(Estimator):
     def __init__(self, head: Any, hidden_units: Any, feature_columns: Any, model_dir: Any = None, optimizer: Any = "Adagrad",
                  activation_fn: Any = relu, dropout: float | None = None, input_layer_partitioner: Any = None,
                  config: Any = None, warm_start_from: Any = None, batch_norm: bool = False):
-        super().__init__(_model_function(head, hidden_units, feature_columns, optimizer, activation_fn, dropout,
-                                         input_layer_partitioner, batch_norm),
+        super().__init__(deep_model_function(head, hidden_units, feature_columns, optimizer, activation_fn, dropout,
+                                             input_layer_partitioner, batch_norm),
                          model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
 
@@ -172,6 +182,6 @@ class DNNRegressor(Estimator):
                  dropout: float | None = None, input_layer_partitioner: Any = None, config: Any = None,
                  warm_start_from: Any = None, loss_reduction: str = Reduction.SUM, batch_norm: bool = False):
         head = regression_head(weight_column, label_dimension, loss_reduction)
-        super().__init__(_model_function(head, hidden_units, feature_columns, optimizer, activation_fn, dropout,
-                                         input_layer_partitioner, batch_norm),
+        super().__init__(deep_model_function(head, hidden_units, feature_columns, optimizer, activation_fn, dropout,
+                                             input_layer_partitioner, batch_norm),
                          model_dir=model_dir, config=config, warm_start_from=warm_start_from)
