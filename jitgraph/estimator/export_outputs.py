@@ -17,7 +17,7 @@ _METHODS = {constants.CLASSIFY_METHOD_NAME: "Classify", constants.REGRESS_METHOD
             constants.PREDICT_METHOD_NAME: "Predict", constants.SUPERVISED_TRAIN_METHOD_NAME: "Train",
             constants.SUPERVISED_EVAL_METHOD_NAME: "Eval"}
 TAGS = {ModeKeys.PREDICT: [constants.SERVING], ModeKeys.TRAIN: [constants.TRAINING], ModeKeys.EVAL: [constants.EVAL]}
-_SIGNATURES = {ModeKeys.PREDICT: constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY,
+SIGNATURES = {ModeKeys.PREDICT: constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY,
                ModeKeys.TRAIN: constants.DEFAULT_TRAIN_SIGNATURE_DEF_KEY,
                ModeKeys.EVAL: constants.DEFAULT_EVAL_SIGNATURE_DEF_KEY}
 
@@ -99,21 +99,36 @@ def _prefixed(key: str, prefix: str) -> str:
     return key if key.startswith(prefix) else f"{prefix}/{key}"
 
 
-class SupervisedOutput(ExportOutput):
-    """Loss, predictions and metrics of a model in training or evaluation; metrics are (value, update) pairs by name."""
+class _SupervisedOutput(ExportOutput):
+    """Loss, predictions and metrics of a model, tensors by name, None where they are not given.
 
-    def __init__(self, mode: str, loss: Any = None, predictions: Any = None, metrics: Any = None):
-        self.mode = mode
+    Metrics are (value, update) pairs by name.  Raises ValueError for what is no tensor, or names that are no strings.
+    """
+
+    LOSS_NAME, PREDICTIONS_NAME, METRICS_NAME = "loss", "predictions", "metrics"
+    METRIC_VALUE_SUFFIX, METRIC_UPDATE_SUFFIX = "value", "update_op"
+
+    def __init__(self, loss: Any = None, predictions: Any = None, metrics: Any = None):
         self.loss, self.predictions = (
             None if given is None else {_prefixed(key, name): value for key, value in _named(given, name, name).items()}
-            for given, name in ((loss, "loss"), (predictions, "predictions")))
+            for given, name in ((loss, self.LOSS_NAME), (predictions, self.PREDICTIONS_NAME)))
         self.metrics = None if metrics is None else _named_metrics(metrics)
+
+
+class TrainOutput(_SupervisedOutput):
+    __doc__ = f"""What a model gives in training.\n\n    {_SupervisedOutput.__doc__}"""
 
     def as_signature_def(self, receiver_tensors: dict[str, Any]) -> Any:
         """From all inputs to all of it."""
-        make = (signatures.supervised_train_signature_def if self.mode == ModeKeys.TRAIN
-                else signatures.supervised_eval_signature_def)
-        return make(receiver_tensors, self.loss, self.predictions, self.metrics)
+        return signatures.supervised_train_signature_def(receiver_tensors, self.loss, self.predictions, self.metrics)
+
+
+class EvalOutput(_SupervisedOutput):
+    __doc__ = f"""What a model gives in evaluation.\n\n    {_SupervisedOutput.__doc__}"""
+
+    def as_signature_def(self, receiver_tensors: dict[str, Any]) -> Any:
+        """From all inputs to all of it."""
+        return signatures.supervised_eval_signature_def(receiver_tensors, self.loss, self.predictions, self.metrics)
 
 
 def _named_metrics(metrics: Any) -> dict[str, Tensor]:
@@ -151,11 +166,13 @@ def checked_outputs(export_outputs: Any, predictions: Any) -> dict[str, ExportOu
     return export_outputs
 
 
-def outputs_of_mode(spec: Any) -> dict[str, ExportOutput]:
-    """What a model in the mode of `spec` exports: {signature: ExportOutput}."""
-    if spec.mode == ModeKeys.PREDICT:
-        return checked_outputs(spec.export_outputs, spec.predictions)
-    return {_SIGNATURES[spec.mode]: SupervisedOutput(spec.mode, spec.loss, spec.predictions, spec.eval_metric_ops)}
+def outputs_of_mode(mode: str, export_outputs: Any = None, predictions: Any = None, loss: Any = None,
+                    metrics: Any = None) -> dict[str, ExportOutput]:
+    """What a model exports in a mode: {signature: ExportOutput}.  Raises what ``checked_outputs`` and the outputs do."""
+    if mode == ModeKeys.PREDICT:
+        return checked_outputs(export_outputs, predictions)
+    kind = TrainOutput if mode == ModeKeys.TRAIN else EvalOutput
+    return {SIGNATURES[mode]: kind(loss, predictions, metrics)}
 
 
 def signature_defs(receiver_tensors: Any, export_outputs: dict[str, ExportOutput], alternatives: Any = None,

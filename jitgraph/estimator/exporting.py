@@ -20,18 +20,18 @@ from jitgraph.train.checkpoint_state import latest_checkpoint
 from jitgraph.train.saver import Saver
 from jitgraph.train.sessions.scaffold import Scaffold
 
-_ATTEMPTS = 10
+ATTEMPTS = 10
 
 
 def folder_of_now(base: Any) -> str:
     """A folder in `base` that is not there, named by the seconds since 1970.  Raises RuntimeError if ten are there."""
-    for attempt in range(1, _ATTEMPTS + 1):
+    for attempt in range(1, ATTEMPTS + 1):
         found = os.path.join(os.fsdecode(base), str(int(time.time())))
         if not gfile.Exists(found):
             return found
         time.sleep(1)
-        logs.warn(f"Directory {found.encode()!r} already exists; retrying (attempt {attempt}/{_ATTEMPTS})")
-    raise RuntimeError(f"Failed to obtain a unique export directory name after {_ATTEMPTS} attempts.")
+        logs.warn(f"Directory {found.encode()!r} already exists; retrying (attempt {attempt}/{ATTEMPTS})")
+    raise RuntimeError(f"Failed to obtain a unique export directory name after {ATTEMPTS} attempts.")
 
 
 def export_all(estimator: Any, export_dir_base: Any, receivers: dict[str, Any], assets_extra: Any = None,
@@ -76,7 +76,8 @@ def _add_mode(estimator: Any, builder: SavedModelBuilder, mode: str, receiver_fn
         set_random_seed(estimator._config.tf_random_seed)
         receiver = receiver_fn()
         spec = estimator._call_model_fn(receiver.features, getattr(receiver, "labels", None), mode, estimator.config)
-        definitions = signature_defs(receiver.receiver_tensors, outputs_of_mode(spec),
+        outputs = outputs_of_mode(mode, spec.export_outputs, spec.predictions, spec.loss, spec.eval_metric_ops)
+        definitions = signature_defs(receiver.receiver_tensors, outputs,
                                      getattr(receiver, "receiver_tensors_alternatives", None),
                                      serving_only=mode == ModeKeys.PREDICT)
         with resolve("Session")(config=estimator._session_config) as session:

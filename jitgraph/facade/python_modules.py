@@ -188,10 +188,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     } | {"loader_impl": "saved_model.loader saved_model :jitgraph.saved_model.loader",
          "simple_save": "saved_model", "save": ":jitgraph.saved_model.object_saver",
          "load": ":jitgraph.inner.saved_model",
-         "model_utils": "estimator.export",
-         "model_utils.export_output": "estimator.export :jitgraph.estimator.export_outputs",
-         "model_utils.export_utils": "estimator.export :jitgraph.estimator.receivers :jitgraph.estimator.export_outputs",
-         "model_utils.mode_keys": "estimator",
+         **dict.fromkeys(("model_utils", "model_utils.export_output", "model_utils.export_utils"),
+                         "estimator.export :jitgraph.estimator.saved_modes :jitgraph.estimator.export_outputs"),
+         "model_utils.mode_keys": ":jitgraph.estimator.saved_modes estimator",
          "nested_structure_coder": ":jitgraph.saved_model.structured_values"},
     "summary": {
         "summary": "summary",

@@ -42,7 +42,7 @@ OPS: dict[str, str] = {
         contrib.distributions :jitgraph.distributions.sample_shapes :jitgraph.distributions.argument_checks
         :jitgraph.distributions.padding :jitgraph.inner.distribution_util""",
     "embedding_ops": "nn",
-    "functional_ops": ":jitgraph.control.functional_ops",
+    "functional_ops": ":jitgraph.inner.functional_ops :jitgraph.control.functional_ops :jitgraph.functions.function_ops",
     **{f"gen_{name}": "raw_ops" for name in """
         array_ops audio_ops batch_ops bitwise_ops boosted_trees_ops candidate_sampling_ops
         checkpoint_ops clustering_ops collective_ops control_flow_ops ctc_ops cudnn_rnn_ops
@@ -119,7 +119,7 @@ OPS: dict[str, str] = {
     "special_math_ops": "math",
     "spectral_ops": "spectral",
     "standard_ops": "",
-    "state_ops": "compat.v1 :jitgraph.variables.reference_ops raw_ops",
+    "state_ops": "compat.v1 :jitgraph.variables.reference_ops :jitgraph.inner.variables raw_ops",
     "stateful_random_ops": "random",
     "string_ops": "strings raw_ops",
     "summary_op_util": ":jitgraph.summary.summaries",

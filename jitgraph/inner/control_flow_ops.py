@@ -59,6 +59,53 @@ def IsLoopExit(op: Any) -> bool:
     return op.type in ("Exit", "RefExit")
 
 
+def IsCondSwitch(op: Any) -> bool:
+    """Whether all that takes what a Switch gives stands in branches of conditionals: nothing but loops and files' graphs do."""
+    return IsSwitch(op) and all(IsInCond(user) for tensor in op.outputs for user in tensor.consumers())
+
+
+def IsCondMerge(op: Any) -> bool:
+    """Whether all that a Merge takes stands in branches of conditionals."""
+    return IsMerge(op) and all(IsInCond(tensor.op) for tensor in op.inputs)
+
+
+def IsLoopSwitch(op: Any) -> bool:
+    """False: loops are functions here, without a Switch."""
+    return False
+
+
+def IsLoopMerge(op: Any) -> bool:
+    """False: loops are functions here, without a Merge."""
+    return False
+
+
+def GetLoopConstantEnter(value: Any) -> Any:
+    """The operation by which a value that stays the same goes into a loop, None if there is none."""
+    op = value.op
+    while op.type in ("Switch", "RefSwitch", "Identity", "RefIdentity"):
+        op = op.inputs[0].op
+    return op if IsLoopConstantEnter(op) else None
+
+
+def IsContainingContext(ctxt: Any, maybe_containing_ctxt: Any) -> bool:
+    """Whether a context is `maybe_containing_ctxt` or stands in it."""
+    while ctxt is not maybe_containing_ctxt:
+        if ctxt is None:
+            return False
+        ctxt = ctxt.outer_context
+    return True
+
+
+def OpInContext(op: Any, ctxt: Any) -> bool:
+    """Whether an operation stands in a context; None is that of the graph itself."""
+    return IsContainingContext(None, ctxt)          # what stands in loops and conditionals has no context of its own either
+
+
+def TensorInContext(tensor: Any, ctxt: Any) -> bool:
+    """Whether what makes a tensor stands in a context."""
+    return OpInContext(tensor.op, ctxt)
+
+
 def InXlaContext(graph: Any) -> bool:
     """False: there is no XLA."""
     return False
