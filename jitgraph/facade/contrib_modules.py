@@ -106,6 +106,7 @@ CONTRIB_MODULES = {
         python.slim.data:tfexample_decoder
         python.slim.nets:alexnet,inception,inception_v1,inception_v2,inception_v3,overfeat,resnet_utils,resnet_v1
         python.slim.nets:resnet_v2,vgg""",
+    "decision_trees": "proto:generic_tree_model_pb2",
     "session_bundle": "bundle_shim,constants,exporter,gc,manifest_pb2,session_bundle",
     "sparsemax": "python.ops:sparsemax,sparsemax_loss",
     "staging": "",
@@ -154,6 +155,7 @@ CONTRIB_PLACES = {
         ordered permute power_transform real_nvp reshape scale_tril sigmoid sinh_arcsinh softmax_centered softplus softsign
         square transform_diagonal""".split())]
 } | {
+    "contrib.decision_trees.proto.generic_tree_model_pb2": ":jitgraph.contrib.decision_trees.tree_messages",
     "contrib.bayesflow.python.ops.monte_carlo": "contrib.bayesflow.monte_carlo",
     "contrib.distributions.python.ops.bijectors.weibull": ":jitgraph.contrib.distributions.parametric_bijectors",
     "contrib.distributions.python.ops.vector_exponential_linear_operator": ":jitgraph.contrib.distributions.vector_distributions",

@@ -33,6 +33,21 @@ PACKAGES: dict[str, str] = {
         contrib.learn.utils.gc.Path contrib.learn.utils.gc.get_paths contrib.learn.utils.gc.largest_export_versions
         contrib.learn.utils.gc.mod_export_version contrib.learn.utils.gc.negation
         contrib.learn.utils.gc.one_of_every_n_export_versions contrib.learn.utils.gc.union""",
+    "contrib.decision_trees.tree_messages": """
+        contrib.decision_trees.proto.generic_tree_model_pb2.Model
+        contrib.decision_trees.proto.generic_tree_model_pb2.ModelAndFeatures
+        contrib.decision_trees.proto.generic_tree_model_pb2.Ensemble
+        contrib.decision_trees.proto.generic_tree_model_pb2.Summation
+        contrib.decision_trees.proto.generic_tree_model_pb2.Averaging
+        contrib.decision_trees.proto.generic_tree_model_pb2.DecisionTree
+        contrib.decision_trees.proto.generic_tree_model_pb2.TreeNode
+        contrib.decision_trees.proto.generic_tree_model_pb2.BinaryNode
+        contrib.decision_trees.proto.generic_tree_model_pb2.SparseVector
+        contrib.decision_trees.proto.generic_tree_model_pb2.Vector contrib.decision_trees.proto.generic_tree_model_pb2.Leaf
+        contrib.decision_trees.proto.generic_tree_model_pb2.FeatureId
+        contrib.decision_trees.proto.generic_tree_model_pb2.ObliqueFeatures
+        contrib.decision_trees.proto.generic_tree_model_pb2.InequalityTest
+        contrib.decision_trees.proto.generic_tree_model_pb2.Value""",
     "contrib.checkpoint.tracking": "contrib.checkpoint.capture_dependencies",
     "contrib.mixed_precision.loss_scales": """
         contrib.mixed_precision.LossScaleManager contrib.mixed_precision.FixedLossScaleManager

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf import any_pb2, descriptor_pb2, descriptor_pool, message_factory, wrappers_pb2
 from google.protobuf.internal import enum_type_wrapper
 
 from jitgraph.protobuf.schema import ENUMS, SCHEMA
@@ -17,6 +17,8 @@ _PACKAGE = "tensorflow"
 _Field = descriptor_pb2.FieldDescriptorProto
 _SCALARS = {name: getattr(_Field, "TYPE_" + name.upper()) for name in
             ("double", "float", "int64", "uint64", "int32", "sint64", "fixed64", "fixed32", "bool", "string", "bytes", "uint32")}
+_IMPORTED = (any_pb2, wrappers_pb2)
+_OF_GOOGLE = ("protobuf.Any", "protobuf.Int32Value", "protobuf.StringValue")
 _FIELD = re.compile(r"(\w+)=(\d+) (repeated )?(.+)$")
 _MAP = re.compile(r"map<(\w+),([\w.]+)>$")
 
@@ -32,7 +34,7 @@ class _File:
     def __init__(self) -> None:
         self.proto = descriptor_pb2.FileDescriptorProto(
             name="jitgraph/tensorflow.proto", package=_PACKAGE, syntax="proto3",
-            dependency=["google/protobuf/any.proto"])
+            dependency=[file.DESCRIPTOR.name for file in _IMPORTED])
         self._messages: dict[str, Any] = {}
         self._enums: set[str] = set()
         enums, messages = _lines(ENUMS), _lines(SCHEMA)
@@ -93,8 +95,8 @@ class _File:
     def _set_type(self, field: Any, type_name: str) -> None:
         if type_name in _SCALARS:
             field.type = _SCALARS[type_name]
-        elif type_name == "protobuf.Any":
-            field.type, field.type_name = _Field.TYPE_MESSAGE, ".google.protobuf.Any"
+        elif type_name in _OF_GOOGLE:
+            field.type, field.type_name = _Field.TYPE_MESSAGE, f".google.{type_name}"
         else:
             assert type_name in self._enums or type_name in self._messages, type_name
             field.type = _Field.TYPE_ENUM if type_name in self._enums else _Field.TYPE_MESSAGE
@@ -123,7 +125,8 @@ def _class(descriptor: Any) -> Any:
 
 def _build() -> dict[str, Any]:
     pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(any_pb2.DESCRIPTOR.serialized_pb)
+    for imported in _IMPORTED:
+        pool.AddSerializedFile(imported.DESCRIPTOR.serialized_pb)
     file = pool.AddSerializedFile(_File().proto.SerializeToString()) or pool.FindFileByName("jitgraph/tensorflow.proto")
     names: dict[str, Any] = {name: _class(descriptor)
                              for name, descriptor in file.message_types_by_name.items()}

@@ -66,6 +66,35 @@ serving.ClassificationSignature: input=1 serving.TensorBinding; classes=2 servin
 serving.GenericSignature: map=1 map<string,serving.TensorBinding>
 serving.TensorBinding: tensor_name=1 string
 serving.AssetFile: tensor_binding=1 serving.TensorBinding; filename=2 string
+decision_trees.Model: additional_data=4 repeated protobuf.Any | model: decision_tree=1 decision_trees.DecisionTree; ensemble=2
+    decision_trees.Ensemble; custom_model=3 protobuf.Any
+decision_trees.ModelAndFeatures: features=1 map<string,decision_trees.ModelAndFeatures.Feature>; model=2 decision_trees.Model;
+    additional_data=3 repeated protobuf.Any
+decision_trees.ModelAndFeatures.Feature: feature_id=1 decision_trees.FeatureId; additional_data=2 repeated protobuf.Any
+decision_trees.Ensemble: members=100 repeated decision_trees.Ensemble.Member; additional_data=4 repeated protobuf.Any |
+    combination_technique: summation_combination_technique=1 decision_trees.Summation; averaging_combination_technique=2
+    decision_trees.Averaging; custom_combination_technique=3 protobuf.Any
+decision_trees.Ensemble.Member: submodel=1 decision_trees.Model; submodel_id=2 protobuf.Int32Value; additional_data=3 repeated
+    protobuf.Any
+decision_trees.Summation: additional_data=1 repeated protobuf.Any
+decision_trees.Averaging: additional_data=1 repeated protobuf.Any
+decision_trees.DecisionTree: nodes=1 repeated decision_trees.TreeNode; additional_data=2 repeated protobuf.Any
+decision_trees.TreeNode: node_id=1 protobuf.Int32Value; depth=2 protobuf.Int32Value; subtree_size=3 protobuf.Int32Value;
+    additional_data=7 repeated protobuf.Any | node_type: binary_node=4 decision_trees.BinaryNode; leaf=5 decision_trees.Leaf;
+    custom_node_type=6 protobuf.Any
+decision_trees.BinaryNode: left_child_id=1 protobuf.Int32Value; right_child_id=2 protobuf.Int32Value; default_direction=3
+    decision_trees.BinaryNode.Direction | left_child_test: inequality_left_child_test=4 decision_trees.InequalityTest;
+    custom_left_child_test=5 protobuf.Any
+decision_trees.SparseVector: sparse_value=1 map<int64,decision_trees.Value>
+decision_trees.Vector: value=1 repeated decision_trees.Value
+decision_trees.Leaf: additional_data=3 repeated protobuf.Any | leaf: vector=1 decision_trees.Vector; sparse_vector=2
+    decision_trees.SparseVector
+decision_trees.FeatureId: id=1 protobuf.StringValue; additional_data=2 repeated protobuf.Any
+decision_trees.ObliqueFeatures: features=1 repeated decision_trees.FeatureId; weights=2 repeated float
+decision_trees.InequalityTest: type=2 decision_trees.InequalityTest.Type; threshold=3 decision_trees.Value | FeatureSum:
+    feature_id=1 decision_trees.FeatureId; oblique=4 decision_trees.ObliqueFeatures
+decision_trees.Value: | value: float_value=1 float; double_value=2 double; int32_value=3 int32; int64_value=4 int64;
+    custom_value=5 protobuf.Any
 MetaGraphDef: meta_info_def=1 MetaGraphDef.MetaInfoDef; graph_def=2 GraphDef; saver_def=3 SaverDef; collection_def=4
     map<string,CollectionDef>; signature_def=5 map<string,SignatureDef>; asset_file_def=6 repeated AssetFileDef;
     object_graph_def=7 SavedObjectGraph
@@ -341,6 +370,8 @@ MetricEntry.Limit: value=1 double
 """
 
 ENUMS = """
+decision_trees.BinaryNode.Direction: LEFT=0 RIGHT=1
+decision_trees.InequalityTest.Type: LESS_OR_EQUAL=0 LESS_THAN=1 GREATER_OR_EQUAL=2 GREATER_THAN=3
 DataType: DT_INVALID=0 DT_FLOAT=1 DT_DOUBLE=2 DT_INT32=3 DT_UINT8=4 DT_INT16=5 DT_INT8=6 DT_STRING=7 DT_COMPLEX64=8
     DT_INT64=9 DT_BOOL=10 DT_QINT8=11 DT_QUINT8=12 DT_QINT32=13 DT_BFLOAT16=14 DT_QINT16=15 DT_QUINT16=16 DT_UINT16=17
     DT_COMPLEX128=18 DT_HALF=19 DT_RESOURCE=20 DT_VARIANT=21 DT_UINT32=22 DT_UINT64=23 DT_FLOAT8_E5M2=24
