@@ -9,18 +9,20 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.graph import shapes
+from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.graph.dtypes import DType
+from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.registry import lookup
 from jitgraph.graph.scope_names import prepend_name_scope
-from jitgraph.graph.scopes import colocate_with, control_dependencies, device, name_scope
+from jitgraph.graph.scopes import colocate_with, control_dependencies, device, init_scope, name_scope
 from jitgraph.graph.stack import evaluate
 from jitgraph.graph.tensor import Tensor
 from jitgraph.variables import resource_ops
 from jitgraph.variables.initial_values import guarded
 from jitgraph.variables.save_slices import SaveSliceInfo
+from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
 from jitgraph.variables.variable import Variable
 
 
@@ -281,3 +283,33 @@ def shape_safe_assign_variable_handle(handle: Tensor, shape: Any, value: Any, na
     value = convert_to_tensor(value, handle.op.attrs["dtype"])
     shapes.as_shape(shape).assert_is_compatible_with(value.shape)
     return resource_ops.assign_variable_op(handle, value, name=name)
+
+
+class UninitializedVariable(ResourceVariable):
+    """A variable of a stated shape and dtype without an initial value: it has one once it is assigned, or restored.
+
+    It joins the global variables, never those that are trained.  `initializer` and `initial_value` are None.  `caching_device`,
+    `extra_handle_data` and `distribute_strategy` say nothing here.
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> UninitializedVariable:
+        return object.__new__(cls)
+
+    def __init__(self, trainable: bool | None = None, caching_device: Any = None, name: str | None = None, shape: Any = None,
+                 dtype: Any = None, constraint: Callable | None = None, synchronization: Any = None, aggregation: Any = None,
+                 extra_handle_data: Any = None, distribute_strategy: Any = None, **unused_kwargs: Any):
+        self._save_slice_info, self._constraint = None, constraint
+        self._synchronization = synchronization or VariableSynchronization.AUTO
+        self._aggregation = aggregation or VariableAggregation.NONE
+        self._trainable = self._synchronization is not VariableSynchronization.ON_READ if trainable is None else bool(trainable)
+        self._stated_shape = shapes.as_shape(shape)
+        self._dtype, self._static_shape = as_dtype(dtype), shapes.raw_shape(self._stated_shape)
+        self._initial_value = self._initializer_op = self._cached = None  # type: ignore[assignment]
+        with init_scope():
+            with name_scope(name, "Variable") as scope:
+                self._handle = resource_ops.var_handle_op(dtype=self._dtype, shape=self._static_shape, shared_name=scope[:-1],
+                                                          name=scope, container=get_default_graph()._container)
+                self._handle_name = self._handle.name
+                with name_scope("Read"), device(self._handle.device):
+                    self._graph_element = self._read()
+            get_default_graph().add_to_collections([GraphKeys.GLOBAL_VARIABLES], self)
