@@ -107,6 +107,7 @@ CONTRIB_MODULES = {
         python.slim.nets:alexnet,inception,inception_v1,inception_v2,inception_v3,overfeat,resnet_utils,resnet_v1
         python.slim.nets:resnet_v2,vgg""",
     "decision_trees": "proto:generic_tree_model_pb2",
+    "proto": "python.ops:decode_proto_op,encode_proto_op",
     "session_bundle": "bundle_shim,constants,exporter,gc,manifest_pb2,session_bundle",
     "sparsemax": "python.ops:sparsemax,sparsemax_loss",
     "staging": "",

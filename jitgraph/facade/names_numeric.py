@@ -12,7 +12,7 @@ NUMERIC: dict[str, str] = {
         cholesky_solve linalg.expm matrix_solve_ls self_adjoint_eig self_adjoint_eigvals svd linalg.cholesky_solve
         linalg.lstsq=matrix_solve_ls linalg.eigh=self_adjoint_eig linalg.eigvalsh=self_adjoint_eigvals linalg.svd
         linalg.logdet linalg.adjoint linalg.matvec linalg.matrix_rank linalg.pinv""",
-    "ops.strings.proto_ops": "io.decode_proto io.encode_proto",
+    "ops.strings.proto_ops": "io.decode_proto io.encode_proto contrib.proto.decode_proto contrib.proto.encode_proto",
     "ops.linalg.tridiagonal": "linalg.tridiagonal_solve linalg.tridiagonal_matmul",
     "ops.linalg.einsum": "einsum linalg.einsum",
     "ops.signal.fft": """

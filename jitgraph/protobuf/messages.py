@@ -19,6 +19,9 @@ _SCALARS = {name: getattr(_Field, "TYPE_" + name.upper()) for name in
             ("double", "float", "int64", "uint64", "int32", "sint64", "fixed64", "fixed32", "bool", "string", "bytes", "uint32")}
 _IMPORTED = (any_pb2, wrappers_pb2)
 _OF_GOOGLE = ("protobuf.Any", "protobuf.Int32Value", "protobuf.StringValue")
+# messages whose definitions say of each repeated number that it is packed: ``tf.io.encode_proto`` packs none but these
+_STATED_PACKED = ("AttrValue.ListValue", "TensorProto", "CollectionDef.Int64List", "CollectionDef.FloatList", "FloatList",
+                  "Int64List", "HistogramProto")
 _FIELD = re.compile(r"(\w+)=(\d+) (repeated )?(.+)$")
 _MAP = re.compile(r"map<(\w+),([\w.]+)>$")
 
@@ -90,6 +93,9 @@ class _File:
             field.type_name = f".{_PACKAGE}.{scope}.{nested.name}"
         else:
             self._set_type(field, type_name)
+            is_number = field.type not in (_Field.TYPE_STRING, _Field.TYPE_BYTES, _Field.TYPE_MESSAGE)
+            if repeated and is_number and scope in _STATED_PACKED:
+                field.options.packed = True
         return field
 
     def _set_type(self, field: Any, type_name: str) -> None:

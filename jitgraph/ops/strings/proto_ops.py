@@ -77,7 +77,8 @@ class _Field:
         if dtype.name not in allowed:
             raise invalid(f"Unexpected output type for {message.full_name}.{name}: {self.kind.lower()} to {dtype.name}")
         self.name, self.number, self.dtype = name, found.number, np.dtype(dtype.as_numpy_dtype)
-        self.repeated, self.packed = _is_repeated(found), bool(getattr(found, "is_packed", False))
+        # TensorFlow packs where the definition says so, not where proto3 would by itself
+        self.repeated, self.packed = _is_repeated(found), found.GetOptions().packed
         self.default: Any = b"" if self.kind in ("MESSAGE", "GROUP") or self.repeated and self.wire == _SIZED else (
             0 if self.repeated else found.default_value)
         if isinstance(self.default, str):
