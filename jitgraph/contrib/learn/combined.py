@@ -8,6 +8,12 @@ from jitgraph.contrib.learn.heads import multi_class_head, regression_head
 from jitgraph.contrib.learn.ready import Classifier, Regressor, combined_model, deep_params, relu, wide_params
 
 
+def _check_columns(linear: Any, deep: Any) -> None:
+    """Raises ValueError for a model that has no columns."""
+    if not linear and not deep:
+        raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+
+
 class DNNLinearCombinedEstimator(Estimator):
     """A linear model and hidden layers whose logits are added, with a head."""
 
@@ -17,8 +23,7 @@ class DNNLinearCombinedEstimator(Estimator):
                  gradient_clip_norm: float | None = None, config: Any = None, feature_engineering_fn: Any = None,
                  embedding_lr_multipliers: Any = None, fix_global_step_increment_bug: bool = False,
                  input_layer_partitioner: Any = None):
-        if not linear_feature_columns and not dnn_feature_columns:
-            raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
+        _check_columns(linear_feature_columns, dnn_feature_columns)
         params = {"head": head, "counts_twice": not fix_global_step_increment_bug,
                   "wide": wide_params(linear_feature_columns, linear_optimizer, gradient_clip_norm, _joint_linear_weights),
                   "deep": deep_params(dnn_hidden_units, dnn_feature_columns, dnn_optimizer, dnn_activation_fn, dnn_dropout,
@@ -36,6 +41,7 @@ class DNNLinearCombinedClassifier(Classifier):
                  enable_centered_bias: bool = False, config: Any = None, feature_engineering_fn: Any = None,
                  embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None, label_keys: Any = None,
                  fix_global_step_increment_bug: bool = False):
+        _check_columns(linear_feature_columns, dnn_feature_columns)
         head = multi_class_head(n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias,
                                 label_keys=label_keys)
         params = {"head": head, "counts_twice": not fix_global_step_increment_bug,
@@ -55,6 +61,7 @@ class DNNLinearCombinedRegressor(Regressor):
                  label_dimension: int = 1, config: Any = None, feature_engineering_fn: Any = None,
                  embedding_lr_multipliers: Any = None, input_layer_min_slice_size: Any = None,
                  fix_global_step_increment_bug: bool = False):
+        _check_columns(linear_feature_columns, dnn_feature_columns)
         head = regression_head(label_dimension=label_dimension, weight_column_name=weight_column_name,
                                enable_centered_bias=enable_centered_bias)
         params = {"head": head, "counts_twice": not fix_global_step_increment_bug,

@@ -89,12 +89,12 @@ class Experiment:
             time.sleep(delay_secs)
         return self._trained(max_steps=self.train_steps, hooks=self._train_monitors + more)
 
-    def _trained(self, hooks: list, **steps: Any) -> Any:
+    def _trained(self, hooks: list, steps: int | None = None, max_steps: int | None = None) -> Any:
         hooks = replace_monitors_with_hooks(hooks, self.estimator)
         if self._is_core:
-            return self.estimator.train(input_fn=self._train_input_fn, hooks=hooks, saving_listeners=self._saving_listeners,
-                                        **steps)
-        return self.estimator.fit(input_fn=self._train_input_fn, monitors=hooks, **steps)
+            return self.estimator.train(input_fn=self._train_input_fn, steps=steps, max_steps=max_steps, hooks=hooks,
+                                        saving_listeners=self._saving_listeners)
+        return self.estimator.fit(input_fn=self._train_input_fn, steps=steps, max_steps=max_steps, monitors=hooks)
 
     def _evaluated(self, input_fn: Any = None, **named: Any) -> Any:
         metrics = {} if self._is_core else {"metrics": self.eval_metrics}
@@ -153,7 +153,7 @@ class Experiment:
             return True
         if not callable(function):
             raise ValueError("`continuous_eval_predicate_fn` must be a callable, or None.")
-        return function(found, **({"checkpoint_path": path} if "checkpoint_path" in argument_names(function) else {}))
+        return function(found, **({"checkpoint_path": path if found else None} if "checkpoint_path" in argument_names(function) else {}))
 
     def _is_done(self, found: Any) -> bool:
         return bool(found) and self.train_steps is not None and found.get("global_step", 0) >= self.train_steps

@@ -87,15 +87,17 @@ def train_step(sess: Any, train_op: Any, global_step: Any, train_step_kwargs: di
             raise ValueError("logdir must be present in train_step_kwargs when should_trace is present")
         if sess.run(train_step_kwargs["should_trace"]):
             options, metadata = RunOptions(trace_level=RunOptions.FULL_TRACE), RunMetadata()
-    loss, step = sess.run([train_op, global_step], options=options, run_metadata=metadata)
+    loss = sess.run(train_op, options=options, run_metadata=metadata)
     elapsed = time.time() - started
-    LINE.saw(step, loss)
+    # in a run of its own: beside the update it would be read before it, and TensorFlow's is the one after it
+    asked = {name: train_step_kwargs[name] for name in ("should_log", "should_stop") if name in train_step_kwargs}
+    found = sess.run({"step": global_step, **asked})
+    LINE.saw(found["step"], loss)
     if metadata is not None:
-        _write_trace(metadata, step, train_step_kwargs)
-    if "should_log" in train_step_kwargs and sess.run(train_step_kwargs["should_log"]):
-        logs.info("global step %d: loss = %.4f (%.3f sec/step)", step, loss, elapsed)
-    stop = sess.run(train_step_kwargs["should_stop"]) if "should_stop" in train_step_kwargs else False
-    return loss, stop
+        _write_trace(metadata, found["step"], train_step_kwargs)
+    if found.get("should_log", False):
+        logs.info("global step %d: loss = %.4f (%.3f sec/step)", found["step"], loss, elapsed)
+    return loss, found.get("should_stop", False)
 
 
 def _write_trace(metadata: Any, step: int, train_step_kwargs: dict) -> None:

@@ -44,7 +44,7 @@ def parse_values(values: str, type_map: dict[str, Any], ignore_unknown: bool = F
             raise ValueError("Assignment of a list to a list index.")
         parts = found.setdefault(name, {})
         if not isinstance(parts, dict) or int(index) in parts:
-            raise ValueError(f"Multiple assignments to variable '{name}[{index}]' in {values}")
+            raise ValueError(f"Multiple assignments to variable '{name if not isinstance(parts, dict) else f'{name}[{index}]'}' in {values}")
         parts[int(index)] = parsed
     return found
 
@@ -91,6 +91,8 @@ def _field(kind: type, is_list: bool) -> str:
 
 
 def _values_of(definition: Any) -> dict[str, Any]:
+    if not isinstance(definition, messages.HParamDef):
+        raise AssertionError(f"hparam_def has to be an HParamDef, {definition!r} found")
     found: dict[str, Any] = {}
     for name, held in definition.hparam.items():
         field = held.WhichOneof("kind")

@@ -5,7 +5,7 @@ from typing import Any
 
 from jitgraph.summary.summaries import merge_all
 from jitgraph.train.hooks.run_hooks import SessionRunHook
-from jitgraph.train.hooks.writers import new_writer
+from jitgraph.train.hooks.writers import cached_writer
 from jitgraph.train.sessions.monitored import MonitoredTrainingSession
 from jitgraph.variables.global_steps import get_or_create_global_step, global_step
 
@@ -53,7 +53,7 @@ class SummaryAtEndHook(SessionRunHook):
     def after_create_session(self, session: Any, coord: Any) -> None:
         """Opens the writer."""
         if self._summary_writer is None and self._log_dir:
-            self._summary_writer = new_writer(self._log_dir)
+            self._summary_writer = cached_writer(self._log_dir)
 
     def end(self, session: Any) -> None:
         """Writes the summaries."""

@@ -92,4 +92,4 @@ def test_variables_are_listed_with_their_sizes(tf, slim, capsys):
 def test_a_trace_is_written_every_so_many_steps(tf, slim, tmp_path):
     _, train_op = model(tf, slim)
     slim.learning.train(train_op, str(tmp_path), number_of_steps=4, trace_every_n_steps=2)
-    assert sorted(path.name for path in tmp_path.glob("tf_trace-*.json")) == ["tf_trace-0.json", "tf_trace-2.json"]
+    assert sorted(path.name for path in tmp_path.glob("tf_trace-*.json")) == ["tf_trace-1.json", "tf_trace-3.json"]

@@ -17,3 +17,15 @@ def test_what_a_proto_cannot_hold(tf):
         tf.contrib.training.HParams(a=None).to_proto()
     with pytest.raises(ValueError, match="mutually exclusive"):
         tf.contrib.training.HParams(tf.contrib.training.HParams(a=1).to_proto(), b=2)
+
+
+@pytest.mark.parametrize("other", [1, 1.0, "hello", [1, 2, 3]])
+def test_what_is_no_proto(tf, other):
+    with pytest.raises(AssertionError, match="HParamDef"):
+        tf.contrib.training.HParams(hparam_def=other)
+
+
+@pytest.mark.parametrize("text, name", [("v=[3,4],v[0]=5", r"'v' in"), ("v[0]=5,v[0]=6", r"'v\[0\]' in"), ("v[0]=5,v=[3,4]", r"'v' in")])
+def test_what_is_assigned_twice_is_named(tf, text, name):
+    with pytest.raises(ValueError, match=f"Multiple assignments to variable {name}"):
+        tf.contrib.training.HParams(v=[1, 2]).parse(text)
