@@ -153,7 +153,9 @@ class Experiment:
             return True
         if not callable(function):
             raise ValueError("`continuous_eval_predicate_fn` must be a callable, or None.")
-        return function(found, **({"checkpoint_path": path if found else None} if "checkpoint_path" in argument_names(function) else {}))
+        if "checkpoint_path" not in argument_names(function):
+            return function(found)
+        return function(found, checkpoint_path=path if found else None)     # the one of these metrics, if there are any
 
     def _is_done(self, found: Any) -> bool:
         return bool(found) and self.train_steps is not None and found.get("global_step", 0) >= self.train_steps

@@ -44,7 +44,8 @@ def parse_values(values: str, type_map: dict[str, Any], ignore_unknown: bool = F
             raise ValueError("Assignment of a list to a list index.")
         parts = found.setdefault(name, {})
         if not isinstance(parts, dict) or int(index) in parts:
-            raise ValueError(f"Multiple assignments to variable '{name if not isinstance(parts, dict) else f'{name}[{index}]'}' in {values}")
+            twice = f"{name}[{index}]" if isinstance(parts, dict) else name
+            raise ValueError(f"Multiple assignments to variable '{twice}' in {values}")
         parts[int(index)] = parsed
     return found
 

@@ -25,7 +25,8 @@ def test_what_is_no_proto(tf, other):
         tf.contrib.training.HParams(hparam_def=other)
 
 
-@pytest.mark.parametrize("text, name", [("v=[3,4],v[0]=5", r"'v' in"), ("v[0]=5,v[0]=6", r"'v\[0\]' in"), ("v[0]=5,v=[3,4]", r"'v' in")])
+@pytest.mark.parametrize("text, name", [("v=[3,4],v[0]=5", r"'v' in"), ("v[0]=5,v[0]=6", r"'v\[0\]' in"),
+                                        ("v[0]=5,v=[3,4]", r"'v' in")])
 def test_what_is_assigned_twice_is_named(tf, text, name):
     with pytest.raises(ValueError, match=f"Multiple assignments to variable {name}"):
         tf.contrib.training.HParams(v=[1, 2]).parse(text)
