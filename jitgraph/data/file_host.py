@@ -12,7 +12,7 @@ import numpy as np
 from jitgraph.data.simple_host import Unary
 from jitgraph.data.source_host import Element, Run, Source, Take
 from jitgraph.filesystem.systems import locate
-from jitgraph.formats.files import op_errors
+from jitgraph.formats.files import local_path, op_errors
 from jitgraph.formats.records import read_records
 from jitgraph.graph import errors
 
@@ -140,7 +140,7 @@ class FileCached(Unary):
 
     def __init__(self, source: Source, path: str):
         super().__init__(source)
-        self.path = path
+        self.path = local_path(path)
 
     def iterate(self, run: Run) -> Take:
         if os.path.exists(self.path + ".cache"):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.formats.checksum import crc32c, mask, unmask
+from jitgraph.formats.files import local_path
 from jitgraph.formats.variants import Encoded, parsed
 from jitgraph.protobuf import varint
 
@@ -21,17 +22,17 @@ VERSION = 1
 
 def index_path(prefix: str) -> str:
     """The file with the table of a checkpoint."""
-    return prefix + ".index"
+    return local_path(prefix) + ".index"
 
 
 def data_path(prefix: str, shard: int, shards: int) -> str:
     """The file with the bytes of one shard."""
-    return f"{prefix}.data-{shard:05d}-of-{shards:05d}"
+    return f"{local_path(prefix)}.data-{shard:05d}-of-{shards:05d}"
 
 
 def data_pattern(prefix: str) -> re.Pattern[str]:
     """Matches the names of all data files of a checkpoint."""
-    return re.compile(re.escape(prefix) + r"\.data-\d{5}-of-\d{5}$")
+    return re.compile(re.escape(local_path(prefix)) + r"\.data-\d{5}-of-\d{5}$")
 
 
 # -- strings: lengths as varints, their checksum, then all bytes --------------------------------------------------

@@ -13,7 +13,7 @@ import numpy as np
 from jitgraph.formats import bundle, tensor_slice
 from jitgraph.formats.bundle_reader import read_index
 from jitgraph.formats.checksum import crc32c, mask
-from jitgraph.formats.files import op_errors, write_bytes
+from jitgraph.formats.files import local_path, op_errors, write_bytes
 from jitgraph.formats.table import TableWriter
 from jitgraph.graph.dtypes import DType, string, variant
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
@@ -32,7 +32,7 @@ class BundleWriter:
         self.prefix = prefix
         self._entries: dict[bytes, Any] = {}
         self._offset = 0
-        self._temporary = f"{prefix}.data.tmp{secrets.token_hex(8)}"
+        self._temporary = f"{local_path(prefix)}.data.tmp{secrets.token_hex(8)}"
         with op_errors(os.path.dirname(prefix)):
             make_folder(os.path.dirname(prefix))
             self._file = open(self._temporary, "wb")    # noqa: SIM115  (until finish or discard)
@@ -116,7 +116,7 @@ def make_folder(path: str) -> None:
     """Makes a folder if it is not there; the one around it must be.  Raises OSError."""
     if path:
         with suppress(FileExistsError):
-            os.mkdir(path)
+            os.mkdir(local_path(path))
 
 
 def _plain_bytes(array: np.ndarray) -> Any:
@@ -161,7 +161,7 @@ def merge(prefixes: Iterable[str], destination: str, delete_old_folders: bool = 
         with suppress(OSError):
             os.unlink(bundle.index_path(prefix))
     if delete_old_folders:
-        for folder in {os.path.dirname(prefix) for prefix in prefixes} - {os.path.dirname(destination)}:
+        for folder in {os.path.dirname(local_path(prefix)) for prefix in prefixes} - {os.path.dirname(local_path(destination))}:
             with suppress(OSError):
                 os.rmdir(folder)
 

@@ -8,6 +8,7 @@ from typing import Any
 from jitgraph.formats import bundle, checkpoint_v1
 from jitgraph.formats.bundle_reader import BundleReader
 from jitgraph.formats.checkpoint_v1 import V1Reader
+from jitgraph.formats.files import local_path
 from jitgraph.graph.errors import InvalidArgumentError, NotFoundError
 
 
@@ -42,7 +43,7 @@ def open_checkpoint(prefix: str) -> BundleReader | V1Reader:
 
 def missing_folder(prefix: str) -> str | None:
     """The folder that the checkpoint `prefix` should be in, if it is not there."""
-    folder = os.path.dirname(prefix)
+    folder = os.path.dirname(local_path(prefix))
     return folder if folder and not glob.has_magic(folder) and not os.path.isdir(folder) else None
 
 

@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 
 from jitgraph.formats import tensor_slice
 from jitgraph.formats.bundle_reader import line
-from jitgraph.formats.files import op_errors, write_bytes
+from jitgraph.formats.files import local_path, op_errors, write_bytes
 from jitgraph.formats.table import Table, TableWriter
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.errors import DataLossError, InvalidArgumentError, NotFoundError
@@ -29,6 +29,7 @@ _Slices = dict[tensor_slice.Extents, tuple[Table, bytes]]   # resolved extents -
 
 def files(prefix: str) -> list[str]:
     """The files of the V1 checkpoint `prefix` (a name or a pattern of names), [] if there is none."""
+    prefix = local_path(prefix)
     return sorted(glob.glob(prefix) or glob.glob(f"{glob.escape(prefix)}-[0-9][0-9][0-9][0-9][0-9]-of-"
                                                  "[0-9][0-9][0-9][0-9][0-9]"))
 

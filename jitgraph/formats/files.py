@@ -23,6 +23,7 @@ _BY_ERRNO = {errno.ENOENT: errors.NotFoundError, errno.EACCES: errors.Permission
              errno.ENXIO: errors.NotFoundError, errno.ENODEV: errors.NotFoundError, errno.ESTALE: errors.AbortedError,
              errno.EAGAIN: errors.UnavailableError, errno.EINTR: errors.UnavailableError,
              errno.ETIMEDOUT: errors.DeadlineExceededError}
+_LOCAL_SCHEME = "file://"
 _BY_CLASS = {FileNotFoundError: errno.ENOENT, PermissionError: errno.EACCES, FileExistsError: errno.EEXIST,
              IsADirectoryError: errno.EISDIR, NotADirectoryError: errno.ENOTDIR}
 
@@ -33,6 +34,11 @@ def as_op_error(error: OSError, path: Any = None) -> errors.OpError:
     number = error.errno or next((n for kind, n in _BY_CLASS.items() if isinstance(error, kind)), 0)
     cls = _BY_ERRNO.get(number, errors.UnknownError)
     return cls(None, None, f"{error.filename or path}; {error.strerror or error}")
+
+
+def local_path(path: str) -> str:
+    """The path as the system of this machine knows it: "file:///tmp/model" is "/tmp/model"."""
+    return path.removeprefix(_LOCAL_SCHEME)
 
 
 @contextmanager
@@ -50,6 +56,7 @@ def replacing(path: str) -> Iterator[Any]:
 
     After an error, `path` is as it was before; one of the file system names `path`.
     """
+    path = local_path(path)
     temporary = f"{path}.tmp{secrets.token_hex(8)}"
     try:
         with open(temporary, "wb") as file:

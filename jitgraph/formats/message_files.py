@@ -7,14 +7,14 @@ from typing import Any
 from google.protobuf import text_format
 
 from jitgraph.formats.checkpoint import path_string
-from jitgraph.formats.files import op_errors, write_bytes
+from jitgraph.formats.files import local_path, op_errors, write_bytes
 from jitgraph.protobuf import messages
 
 
 def write_message(message: Any, path: str, as_text: bool) -> None:
     """Writes a message to a file; its folder is made if need be."""
     with op_errors(path):
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        os.makedirs(os.path.dirname(local_path(path)) or ".", exist_ok=True)
         write_bytes(path, text_format.MessageToString(message, descriptor_pool=messages.POOL) if as_text
                     else message.SerializeToString(deterministic=True))
 

@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 from jitgraph.facade import version
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.collection_protos import restore_collection, to_collection_def
+from jitgraph.formats.files import local_path
 from jitgraph.formats.import_graph import import_graph_def
 from jitgraph.formats.message_files import write_message
 from jitgraph.graph.collections import GraphKeys
@@ -35,7 +36,7 @@ _TEXT = re.compile(rb"\s*(#|(meta_info_def|graph_def|saver_def|collection_def|si
 
 def read_meta_graph_file(filename: Any) -> Any:
     """The MetaGraphDef in a file, binary or text.  Raises OSError if it cannot be read or is no MetaGraphDef."""
-    path = path_string(filename)
+    path = local_path(path_string(filename))
     if not os.path.exists(path):
         raise OSError(f"File {filename} does not exist.")
     with open(path, "rb") as file:

@@ -14,7 +14,7 @@ from typing import Any
 
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.checksum import masked_crc32c
-from jitgraph.formats.files import op_errors
+from jitgraph.formats.files import local_path, op_errors
 from jitgraph.formats.record_loops import whole_records
 from jitgraph.graph.errors import DataLossError, FailedPreconditionError
 
@@ -81,7 +81,7 @@ class TFRecordWriter:
         kind = TFRecordOptions.get_compression_type_string(options)
         settings = options if isinstance(options, TFRecordOptions) else TFRecordOptions(kind)
         with op_errors(self._path):
-            self._file: Any = open(self._path, "wb")    # noqa: SIM115  (until close)
+            self._file: Any = open(local_path(self._path), "wb")    # noqa: SIM115  (until close)
         if kind == "GZIP":
             level = 9 if settings.compression_level is None else settings.compression_level
             self._stream: Any = gzip.GzipFile("", "wb", level, self._file, 0)
@@ -182,7 +182,7 @@ def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
 def read_records(path: str, compression: str = "") -> Iterator[bytes]:
     """The records of the file `path`; `compression` is "", "GZIP" or "ZLIB".  See ``tf_record_iterator``."""
     with op_errors(path):
-        file: Any = open(path, "rb")    # noqa: SIM115  (errors of opening are told apart from those of reading)
+        file: Any = open(local_path(path), "rb")    # noqa: SIM115  (errors of opening are told apart from those of reading)
     with file:
         stream: Any = file
         if compression == "GZIP":
@@ -246,7 +246,7 @@ def _hint(path: str, position: int, compression: str) -> str:
     """What a reader may have forgotten, if the very first record is wrong."""
     if position or compression:
         return ""
-    with open(path, "rb") as file:
+    with open(local_path(path), "rb") as file:
         start = file.read(2)
     if start == b"\x1f\x8b":
         return f": {path} looks like a GZIP file; read it with TFRecordOptions('GZIP')"

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from jitgraph.formats import snappy
 from jitgraph.formats.checksum import masked_crc32c
+from jitgraph.formats.files import local_path
 from jitgraph.graph.errors import DataLossError
 from jitgraph.protobuf import varint
 
@@ -33,7 +34,7 @@ class Table:
     """
 
     def __init__(self, path: str):
-        self.path = path
+        self.path = path = local_path(path)
         if os.path.isdir(path):
             raise self._damaged("it is a folder; a checkpoint is named by the prefix of its files")
         with open(path, "rb") as file:

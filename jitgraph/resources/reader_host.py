@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from jitgraph.formats.files import op_errors
+from jitgraph.formats.files import local_path, op_errors
 from jitgraph.formats.records import read_records
 from jitgraph.graph import errors
 
@@ -110,7 +110,7 @@ class Reader:
 def _path(work: bytes) -> str:
     import os
 
-    return os.fsdecode(work)
+    return local_path(os.fsdecode(work))
 
 
 def text_lines(work: bytes, skip: int) -> Iterator[Record]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.formats.files import op_errors
+from jitgraph.formats.files import local_path, op_errors
 from jitgraph.graph import errors
 from jitgraph.graph.dtypes import DType
 
@@ -129,7 +129,7 @@ class StaticTable(Table):
         Columns count from 0; -2 is the whole line, -1 its number.  `size`: only so many lines, -1 for all.  Raises
         InvalidArgumentError for lines without such a column and for files that are shorter than `size`.
         """
-        with op_errors(os.fsdecode(path)), open(os.fsdecode(path), "rb") as file:
+        with op_errors(os.fsdecode(path)), open(local_path(os.fsdecode(path)), "rb") as file:
             lines = file.read().splitlines()
         if not lines and size < 0:
             raise errors.OutOfRangeError(None, None, f"Read less bytes than requested: {os.fsdecode(path)} has no lines")

@@ -10,7 +10,7 @@ from google.protobuf import text_format
 from jitgraph.app import logs
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.collection_protos import any_message
-from jitgraph.formats.files import op_errors, write_bytes
+from jitgraph.formats.files import local_path, op_errors, write_bytes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.constant_value import constant_value
 from jitgraph.graph.default_graph import get_default_graph
@@ -33,7 +33,7 @@ class SavedModelBuilder:
     """
 
     def __init__(self, export_dir: Any):
-        self._folder = path_string(export_dir)
+        self._folder = local_path(path_string(export_dir))
         if os.path.isdir(self._folder) and os.listdir(self._folder):
             raise AssertionError("Export directory already exists, and isn't empty. Please choose a different export "
                                  "directory, or delete all the contents of the specified directory: "
@@ -176,7 +176,7 @@ def _asset_path(tensor: Any) -> str:
     value = constant_value(tensor)
     if value is None:
         raise TypeError("Asset filepath must be a constant string tensor.")
-    path = value.item().decode()
+    path = local_path(value.item().decode())
     if not path:
         raise ValueError(f"Invalid asset filepath tensor {tensor}")
     if not os.path.exists(path):

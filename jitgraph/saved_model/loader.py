@@ -9,6 +9,7 @@ from google.protobuf.message import DecodeError
 
 from jitgraph.app import logs
 from jitgraph.formats.checkpoint import path_string
+from jitgraph.formats.files import local_path
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.scope_names import prepend_name_scope
 from jitgraph.graph.scopes import get_collection
@@ -19,7 +20,7 @@ from jitgraph.train.saver import import_meta_graph_with_return_elements
 
 def parse_saved_model(export_dir: Any) -> Any:
     """The SavedModel message of a folder.  Raises OSError if there is none, or it cannot be read."""
-    folder = path_string(export_dir)
+    folder = local_path(path_string(export_dir))
     binary = os.path.join(folder, constants.SAVED_MODEL_FILENAME_PB)
     text = os.path.join(folder, constants.SAVED_MODEL_FILENAME_PBTXT)
     path = binary if os.path.exists(binary) else text
@@ -38,7 +39,7 @@ def parse_saved_model(export_dir: Any) -> Any:
 
 def maybe_saved_model_directory(export_dir: Any) -> bool:
     """Whether a folder looks like a SavedModel: whether it has the main file of one."""
-    folder = path_string(export_dir)
+    folder = local_path(path_string(export_dir))
     return any(os.path.exists(os.path.join(folder, name))
                for name in (constants.SAVED_MODEL_FILENAME_PBTXT, constants.SAVED_MODEL_FILENAME_PB))
 
@@ -93,7 +94,7 @@ class SavedModelLoader:
     def restore_variables(self, sess: Any, saver: Any, import_scope: str | None = None) -> None:
         """Restores the variables by `saver`, if there are any.  Raises ValueError for variables without a saver."""
         with sess.graph.as_default():
-            if saver is not None and os.path.isdir(os.path.dirname(self.variables_path)):
+            if saver is not None and os.path.isdir(local_path(os.path.dirname(self.variables_path))):
                 saver.restore(sess, self.variables_path)
                 return
             saveable = get_collection(GraphKeys.GLOBAL_VARIABLES, import_scope)

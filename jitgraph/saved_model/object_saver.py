@@ -10,7 +10,7 @@ import numpy as np
 from jitgraph.app import logs
 from jitgraph.formats.bundle_writer import BundleWriter
 from jitgraph.formats.checkpoint import path_string
-from jitgraph.formats.files import op_errors, write_bytes
+from jitgraph.formats.files import local_path, op_errors, write_bytes
 from jitgraph.graph import dtypes
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.protobuf import messages
@@ -51,7 +51,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None) -> None:
     session = session_to_save()
     export = ExportedGraph(obj, chosen)
     meta = export.meta_graph()
-    folder = path_string(export_dir)
+    folder = local_path(path_string(export_dir))
     variables = os.path.join(folder, constants.VARIABLES_DIRECTORY)
     with op_errors(folder):
         os.makedirs(variables, exist_ok=True)
@@ -82,7 +82,7 @@ def _copy_files(files: dict[str, str], folder: str) -> None:
     with op_errors(folder):
         os.makedirs(folder, exist_ok=True)
         for path, name in files.items():
-            shutil.copyfile(path, os.path.join(folder, name))
+            shutil.copyfile(local_path(path), os.path.join(folder, name))
     if files:
         logs.info("Assets written to: %s", folder)
 

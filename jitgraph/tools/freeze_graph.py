@@ -8,6 +8,7 @@ from google.protobuf import text_format
 from jitgraph.facade.names import resolve
 from jitgraph.formats import meta_graph
 from jitgraph.formats.checkpoint import CheckpointReader
+from jitgraph.formats.files import local_path
 from jitgraph.formats.import_graph import import_graph_def
 from jitgraph.formats.message_files import write_message
 from jitgraph.graph.graph import Graph
@@ -26,7 +27,7 @@ def _listed(names: Any) -> list[str] | None:
 
 
 def _parsed(path: str, binary: bool, message: Any) -> Any:
-    with open(path, "rb") as file:
+    with open(local_path(path), "rb") as file:
         data = file.read()
     if binary:
         return type(message).FromString(data)

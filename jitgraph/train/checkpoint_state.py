@@ -13,7 +13,7 @@ from google.protobuf import text_format
 from jitgraph.app import logs
 from jitgraph.formats import bundle, checkpoint_v1
 from jitgraph.formats.checkpoint import missing_folder, path_string
-from jitgraph.formats.files import op_errors, write_bytes
+from jitgraph.formats.files import local_path, op_errors, write_bytes
 from jitgraph.graph.errors import NotFoundError
 from jitgraph.protobuf import messages
 
@@ -87,7 +87,7 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
     path = _state_path(folder, latest_filename)
     state = messages.CheckpointState()
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(local_path(path), encoding="utf-8") as file:
             text_format.Parse(file.read(), state, descriptor_pool=messages.POOL)
     except FileNotFoundError:
         return None
@@ -149,7 +149,7 @@ def meta_graph_filename(checkpoint_filename: str, meta_graph_suffix: str = "meta
 def remove_checkpoint(checkpoint_prefix: Any, checkpoint_format_version: int = V2,
                       meta_graph_suffix: str = "meta") -> None:
     """Removes the files of a checkpoint and of its MetaGraph.  Raises NotFoundError if the folder is not there."""
-    prefix = path_string(checkpoint_prefix)
+    prefix = local_path(path_string(checkpoint_prefix))
     _main_files(prefix)
     files = [meta_graph_filename(prefix, meta_graph_suffix)]
     if checkpoint_format_version == V2:

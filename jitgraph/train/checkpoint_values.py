@@ -9,6 +9,7 @@ from jitgraph.app import logs
 from jitgraph.control.order_ops import group, no_op
 from jitgraph.formats import bundle
 from jitgraph.formats.checkpoint import CheckpointReader, path_string
+from jitgraph.formats.files import local_path
 from jitgraph.graph.scopes import device
 from jitgraph.ops.arrays.identity import placeholder
 from jitgraph.ops.files import save_restore
@@ -25,7 +26,7 @@ from jitgraph.variables.variable_scopes import variable_store
 def _checkpoint_name(ckpt_dir_or_file: Any) -> str:
     """The prefix of a checkpoint, of the newest one if a folder is given.  Raises ValueError if it has none."""
     path = path_string(ckpt_dir_or_file)
-    if not os.path.isdir(path):
+    if not os.path.isdir(local_path(path)):
         return path
     found = latest_checkpoint(path)
     if found is None:

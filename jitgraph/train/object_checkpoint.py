@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.formats.bundle_reader import BundleReader
+from jitgraph.formats.files import local_path
 from jitgraph.graph import dtypes
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.operation import Operation
@@ -102,7 +103,7 @@ class Checkpoint:
             saver = Saver({**variables, **{item.name: item for item in items}}, max_to_keep=None)
             self._savers[key] = saver
         path = os.fspath(file_prefix)
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        os.makedirs(os.path.dirname(local_path(path)) or ".", exist_ok=True)
         return str(saver.save(session, path, write_meta_graph=False, write_state=False))
 
     def save(self, file_prefix: Any, session: Any = None) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from jitgraph.app import logs
 from jitgraph.formats import meta_graph
 from jitgraph.formats.checkpoint import path_string
+from jitgraph.formats.files import local_path
 from jitgraph.graph import errors
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.default_graph import get_default_graph
@@ -222,7 +223,7 @@ class Saver:
                                                    self._save_relative_paths)
                 self._delete_old(meta_graph_suffix)
         except (errors.FailedPreconditionError, errors.NotFoundError) as error:
-            if folder and not os.path.isdir(folder):
+            if folder and not os.path.isdir(local_path(folder)):
                 raise ValueError(f"Parent directory of {save_path} doesn't exist, can't save.") from error
             raise
         return written

@@ -6,13 +6,13 @@ import os
 import numpy as np
 
 from jitgraph.declare.op import op
-from jitgraph.formats.files import op_errors
+from jitgraph.formats.files import local_path, op_errors
 from jitgraph.graph import shape_rules
 
 
 def path_of(element: bytes | str) -> str:
-    """A file name from an element of a string tensor."""
-    return os.fsdecode(element)
+    """The path of a file on this machine from an element of a string tensor."""
+    return local_path(os.fsdecode(element))
 
 
 @op("ReadFile(filename: string) -> contents: string", shape=shape_rules.scalar, stateful=True, host=True,

@@ -11,6 +11,7 @@ import numpy as np
 from jitgraph import raw_ops as raw
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
+from jitgraph.formats.files import local_path
 from jitgraph.graph import shape_rules
 from jitgraph.ops.random.draws import seeds
 from jitgraph.ops.random.philox import Bits, Reader, by_element, unit_float32, unit_float64
@@ -128,7 +129,7 @@ def _below32(reader: Reader, limit: int) -> int:
 
 def _weights(vocab_file: str, unigrams: list, distortion: float, reserved: int, num_shards: int, shard: int) -> list:
     if vocab_file:
-        with open(vocab_file) as lines:
+        with open(local_path(vocab_file)) as lines:
             unigrams = [float(line.rsplit(",", 1)[1]) for line in lines if line.strip()]
     weights = [0.0 for i in range(reserved) if i % num_shards == shard]
     return weights + [float(np.float32(float(u) ** distortion)) for i, u in enumerate(unigrams, reserved)
