@@ -192,6 +192,9 @@ def test_tensors_as_strings(tf, run):
         run(tf.parse_tensor(tf.serialize_tensor(1.0), tf.int32))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse"):
         run(tf.parse_tensor("junk", tf.int32))
+    held = tf.raw_ops.TensorListReserve(element_shape=[2], num_elements=3, element_dtype=tf.float32)
+    with pytest.raises(tf.errors.UnimplementedError, match="variant .* has no serialized form"):
+        run(tf.serialize_tensor(held))
 
 
 def test_decode_csv(tf, run):

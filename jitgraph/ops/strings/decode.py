@@ -16,6 +16,7 @@ from jitgraph.declare.samples import texts
 from jitgraph.graph import dtypes, errors, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
+from jitgraph.graph.errors import UnimplementedError
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.strings import text_loops
 from jitgraph.ops.strings.strings import each, parsed_number
@@ -109,8 +110,16 @@ def parse_tensor(serialized, out_type):
 
 @op("SerializeTensor(tensor: T) -> serialized: string", shape=shape_rules.scalar, host=True, grad=NOT_DIFFERENTIABLE)
 def serialize_tensor(tensor, T):
-    """The value as a serialized TensorProto, a string scalar."""
+    """The value as a serialized TensorProto, a string scalar.
+
+    A run raises UnimplementedError for values of dtype variant, which stand for things of the host such as datasets.
+    """
     from jitgraph.graph.protos.tensor_proto import with_content
+
+    if T is dtypes.variant:
+        kinds = ", ".join(sorted({type(item).__name__ for item in tensor.ravel().tolist()})) or "nothing"
+        raise UnimplementedError(None, None, f"A tensor of dtype variant that holds {kinds} has no serialized form: serialize "
+                                             "the tensors that it was made of")
 
     return np.array(with_content(tensor, T).SerializeToString(deterministic=True), object)
 
