@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,7 @@ from jitgraph.contrib.layers.old_column_layers import (
     weighted_sum_from_feature_columns,
 )
 from jitgraph.contrib.layers.old_columns import OldColumn
+from jitgraph.contrib.layers.old_sparse_columns import _EmbeddingColumn
 from jitgraph.contrib.layers.optimizing import OPTIMIZER_CLS_NAMES, optimize_loss
 from jitgraph.contrib.layers.rearranging import dropout as drop
 from jitgraph.contrib.learn import bundled
@@ -38,6 +40,7 @@ from jitgraph.variables.partitioners import min_max_variable_partitioner
 from jitgraph.variables.variable_scopes import variable_scope
 
 _SLICE = 64 << 20
+_INPUT = "input_from_feature_columns"
 
 
 def _by_name(features: Any) -> dict:
@@ -65,7 +68,7 @@ def _deep_logits(features: dict, mode: str, params: dict, config: Any, units: in
     activation, dropout = params["activation_fn"], params["dropout"]
     if isinstance(activation, str):
         activation = resolve(f"nn.{activation}")
-    with _scope("input_from_feature_columns", features, config, min_slice_size=params.get("min_slice_size") or _SLICE) as scope:
+    with _scope(_INPUT, features, config, min_slice_size=params.get("min_slice_size") or _SLICE) as scope:
         if _are_old(params["feature_columns"]):
             net = input_from_feature_columns(features, params["feature_columns"], weight_collections=["dnn"], scope=scope)
         else:
@@ -82,11 +85,28 @@ def _deep_logits(features: dict, mode: str, params: dict, config: Any, units: in
     return logits
 
 
+def _gradient_multipliers(params: dict) -> dict | None:
+    """By what the gradients of which variables of a deep model are multiplied.
+
+    Raises ValueError for a column that is no embedding, or is not among those of the model.
+    """
+    found = {}
+    for column, multiplier in (params.get("multipliers") or {}).items():
+        if not isinstance(column, _EmbeddingColumn):
+            raise ValueError(f"learning rate multipler can only be defined for embedding columns. It is defined for {column}")
+        variables = get_collection("dnn", f"dnn/{_INPUT}/{re.escape(column.name)}/")
+        if not variables:
+            raise ValueError(f"Couldn't find a variable for column {column}")
+        found.update(dict.fromkeys(variables, multiplier))
+    return found or None
+
+
 def _deep_model(features: Any, labels: Any, mode: str, params: dict, config: Any = None) -> Any:
     features, optimizer = _by_name(features), params["optimizer"] or "Adagrad"
     def train(loss: Any) -> Any:
         return optimize_loss(loss=loss, global_step=get_global_step(), learning_rate=0.05,
                              optimizer=optimizer() if callable(optimizer) else optimizer,
+                             gradient_multipliers=_gradient_multipliers(params),
                              clip_gradients=params["gradient_clip_norm"], name="dnn", summaries=[])
 
     with _scope("dnn", features, config):
@@ -157,7 +177,8 @@ def combined_model(features: Any, labels: Any, mode: str, params: dict, config: 
                 steps.append(optimize_loss(
                     loss=loss, global_step=global_step, learning_rate=speed, name=name, variables=get_collection(name),
                     optimizer=optimizer() if callable(optimizer) else optimizer, summaries=[],
-                    clip_gradients=part["gradient_clip_norm"], increment_global_step=counts_twice))
+                    gradient_multipliers=_gradient_multipliers(part), clip_gradients=part["gradient_clip_norm"],
+                    increment_global_step=counts_twice))
         if counts_twice:
             return group(*steps)
         with control_dependencies([group(*steps)]):
@@ -250,10 +271,12 @@ def relu(x: Any) -> Any:
     return resolve("nn.relu")(x)
 
 
-def deep_params(hidden_units: Any, columns: Any, optimizer: Any, activation_fn: Any, dropout: Any, clip: Any, size: Any) -> dict:
-    """The arguments of a deep model."""
+def deep_params(hidden_units: Any, columns: Any, optimizer: Any, activation_fn: Any, dropout: Any, clip: Any, size: Any,
+                multipliers: Any = None) -> dict:
+    """The arguments of a deep model; `multipliers`: {embedding column: by what the gradient of its table is multiplied}."""
     return {"hidden_units": hidden_units, "feature_columns": tuple(columns or []), "optimizer": optimizer,
-            "activation_fn": activation_fn, "dropout": dropout, "gradient_clip_norm": clip, "min_slice_size": size}
+            "activation_fn": activation_fn, "dropout": dropout, "gradient_clip_norm": clip, "min_slice_size": size,
+            "multipliers": multipliers}
 
 
 def wide_params(columns: Any, optimizer: Any, clip: Any, joint_weights: bool) -> dict:
@@ -273,7 +296,7 @@ class DNNClassifier(Classifier):
         head = multi_class_head(n_classes, weight_column_name=weight_column_name, enable_centered_bias=enable_centered_bias,
                                 label_keys=label_keys)
         params = deep_params(hidden_units, feature_columns, optimizer, activation_fn, dropout, gradient_clip_norm,
-                              input_layer_min_slice_size)
+                             input_layer_min_slice_size, embedding_lr_multipliers)
         super().__init__(_deep_model, model_dir, config, {"head": head, **params}, feature_engineering_fn)
 
 
@@ -288,7 +311,7 @@ class DNNRegressor(Regressor):
         head = regression_head(label_dimension=label_dimension, weight_column_name=weight_column_name,
                                enable_centered_bias=enable_centered_bias)
         params = deep_params(hidden_units, feature_columns, optimizer, activation_fn, dropout, gradient_clip_norm,
-                              input_layer_min_slice_size)
+                             input_layer_min_slice_size, embedding_lr_multipliers)
         super().__init__(_deep_model, model_dir, config, {"head": head, **params}, feature_engineering_fn)
 
 
@@ -300,7 +323,7 @@ class DNNEstimator(Estimator):
                  config: Any = None, feature_engineering_fn: Any = None, embedding_lr_multipliers: Any = None,
                  input_layer_min_slice_size: Any = None):
         params = deep_params(hidden_units, feature_columns, optimizer, activation_fn, dropout, gradient_clip_norm,
-                              input_layer_min_slice_size)
+                             input_layer_min_slice_size, embedding_lr_multipliers)
         super().__init__(_deep_model, model_dir, config, {"head": head, **params}, feature_engineering_fn)
 
 
