@@ -48,7 +48,7 @@ def _gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
             wrong = (beam < 0) | (beam >= width)
             if t and wrong.any():
                 raise invalid(f"Saw invalid parent id {beam[wrong][0]} at (batch, time, beam) == "
-                                                  f"({b}, {t}, {int(np.flatnonzero(wrong)[0])})")
+                                                  f"({b}, {t - 1}, {int(np.flatnonzero(wrong)[0])})")
         ended = np.cumsum(beams[:length, b] == end_token, 0) > 0
         beams[:length, b][ended] = end_token
     return beams
