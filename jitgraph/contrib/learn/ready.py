@@ -374,5 +374,7 @@ class LinearEstimator(Estimator):
     def __init__(self, feature_columns: Any, head: Any, model_dir: Any = None, weight_column_name: Any = None,
                  optimizer: Any = None, gradient_clip_norm: float | None = None, _joint_weights: bool = False,
                  config: Any = None, feature_engineering_fn: Any = None):
+        if isinstance(optimizer, SDCAOptimizer):
+            raise ValueError("LinearEstimator does not support SDCA optimizer.")
         params = wide_params(feature_columns, optimizer, gradient_clip_norm, _joint_weights)
         super().__init__(linear_model_of, model_dir, config, {"head": head, **params}, feature_engineering_fn)

@@ -13,6 +13,13 @@ def test_a_model_without_columns(tf, make):
         make(tf.contrib.learn)
 
 
+def test_a_linear_model_with_a_head_takes_no_dual_optimizer(tf):
+    learn, age = tf.contrib.learn, tf.contrib.layers.real_valued_column("age")
+    with pytest.raises(ValueError, match="does not support SDCA optimizer"):
+        learn.LinearEstimator(head=learn.regression_head(), feature_columns=[age],
+                              optimizer=tf.contrib.linear_optimizer.SDCAOptimizer("id"))
+
+
 def with_embedding(tf, kind, multiplier):
     """(an estimator of a kind, trained by one step, the change of the table of its embedding)"""
     layers, learn = tf.contrib.layers, tf.contrib.learn
