@@ -27,7 +27,7 @@ NOTHING = ((0, 0), (0, 0))
 
 
 def forward(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
-                   around: Around) -> Value | None:
+            around: Around) -> Value | None:
     """A convolution with gaps -> one of phases"""
     each = _each(size, dilations)
     if not _suits(b, x, each, w.shape, strides, dilations):
@@ -38,7 +38,7 @@ def forward(b: Builder, x: Value, w: Value, size: Sequence[sizes.Dim], strides: 
 
 
 def input_gradient(b: Builder, dy: Value, w: Value, size: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
-                 before: Sequence[sizes.Dim], around: Around) -> Value | None:
+                   before: Sequence[sizes.Dim], around: Around) -> Value | None:
     """Its gradient for the images -> those for the phases"""
     each = _each([lo + n for lo, n in zip(before, size)], dilations)
     if not _suits(b, dy, each, w.shape, strides, dilations):
@@ -50,7 +50,7 @@ def input_gradient(b: Builder, dy: Value, w: Value, size: Sequence[sizes.Dim], s
 
 
 def filter_gradient(b: Builder, x: Value, dy: Value, shape: Sequence[sizes.Dim], strides: Steps, dilations: Steps,
-                  around: Around) -> Value | None:
+                    around: Around) -> Value | None:
     """Its gradient for the filter -> the sum of those of all phases"""
     each = _each(dy.shape[1:3], dilations)
     if not _suits(b, dy, each, shape, strides, dilations):

@@ -144,8 +144,6 @@ class DefinedFunction:
                 return self._grad_func(*op.inputs[:arguments], *grads)
         if made is None:
             node._gradient_function = whole_gradient
-
-            node._gradient_function = whole_gradient
             return
 
         def gradient(op: Operation, *grads: Any) -> list:

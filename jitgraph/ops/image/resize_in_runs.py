@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.graph import dtypes
-from jitgraph.ops.image.resize_taps import bicubic, bilinear, f32, nearest
+from jitgraph.ops.image.resize_taps import bilinear, f32, nearest, weighed
 
 
 def are_open(*sizes: Any) -> bool:
@@ -84,20 +84,9 @@ def _asked(b: Any, function: Any, have: Any, new: Any, count: Any, dtype: Any) -
     return b.host(function, [b.size(np.array([have, new], object), dtypes.int64)], (count,), dtype)
 
 
-def _weighed(kind: str, align_corners: bool, half_pixel_centers: bool, sizes: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The places and the weights of the pixels that each new one is made of: [new, taps] both."""
-    have, new = map(int, sizes)
-    if kind == "nearest":
-        return nearest(have, new, align_corners, half_pixel_centers)[:, None], np.ones((new, 1), f32)
-    if kind == "bicubic":
-        return bicubic(have, new, align_corners, half_pixel_centers)
-    lower, upper, way = bilinear(have, new, align_corners, half_pixel_centers)
-    return np.stack([lower, upper], 1), np.stack([f32(1) - way, way], 1)
-
-
 def _places(kind: str, align_corners: bool, half_pixel_centers: bool, sizes: Any) -> np.ndarray:
-    return _weighed(kind, align_corners, half_pixel_centers, sizes)[0].reshape(-1).astype(np.int64)
+    return weighed(kind, int(sizes[0]), int(sizes[1]), align_corners, half_pixel_centers)[0].reshape(-1).astype(np.int64)
 
 
 def _weights(kind: str, align_corners: bool, half_pixel_centers: bool, sizes: Any) -> np.ndarray:
-    return _weighed(kind, align_corners, half_pixel_centers, sizes)[1].reshape(-1).astype(f32)
+    return weighed(kind, int(sizes[0]), int(sizes[1]), align_corners, half_pixel_centers)[1].reshape(-1).astype(f32)

@@ -134,16 +134,22 @@ class Taps:
         return found
 
 
+def weighed(kind: str, size: int, new: int, align_corners: bool, half_pixel_centers: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The places and the weights of the pixels that each new one is made of, which are equally many: [new, taps] both."""
+    if kind == "nearest":
+        return nearest(size, new, align_corners, half_pixel_centers)[:, None], np.ones((new, 1), f32)
+    if kind == "bicubic":
+        return bicubic(size, new, align_corners, half_pixel_centers)
+    lower, upper, way = bilinear(size, new, align_corners, half_pixel_centers)
+    return np.stack([lower, upper], 1), np.stack([f32(1) - way, way], 1)
+
+
 @functools.lru_cache(64)
 def taps_of(kind: str, size: int, new: int, align_corners: bool, half_pixel_centers: bool = False) -> Taps:
     """A resize along one axis by one of three methods."""
     if kind == "area":
         return Taps(area(size, new, align_corners))
-    if kind == "bilinear":
-        lower, upper, way = bilinear(size, new, align_corners, half_pixel_centers)
-        places, weights = np.stack([lower, upper], 1), np.stack([f32(1) - way, way], 1)
-    else:
-        places, weights = bicubic(size, new, align_corners, half_pixel_centers)
+    places, weights = weighed(kind, size, new, align_corners, half_pixel_centers)
     return Taps([list(zip(*row)) for row in zip(places, weights)])
 
 
