@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler import compile
+from jitgraph.compiler.order import counts
 from jitgraph.declare.invalid import invalid
 from jitgraph.graph.tensor import Tensor
 
@@ -44,7 +45,7 @@ class PartialRun:
         # what stands for feeds and fetches in the graph that this one was raised to, if it was
         self.fed = dict(zip(self.feeds, ordered.feeds))
         self.found = dict(zip(self.fetches, ordered.fetches))
-        self.ops = ordered.ops
+        self.ops, self.counts = ordered.ops, counts(ordered)
         self.done: set[Operation] = set()
         self.steps, self.calls = Steps({}, session._state, ordered.calls), ordered.calls
         self.unfed, self.unfetched = set(self.feeds), set(self.fetches)
@@ -70,6 +71,7 @@ class PartialRun:
                     self.steps.step(op)
                     self.done.add(op)
                     found.update((t, _plain(self.steps.value(t))) for t in op.outputs if t in wanted and t not in found)
+            found.update((t, _plain(self.steps.state.read(variable))) for t, variable in self.counts.items() if t in wanted)
             self.unfetched -= set(taken.tensors)
             return taken.build([found[self.found[t]] for t in taken.tensors])
 

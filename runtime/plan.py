@@ -17,7 +17,7 @@ import numpy as np
 from jitgraph.compiler import Program, compile
 from jitgraph.compiler.lower import is_given, state_inputs
 from jitgraph.compiler.open_variables import is_closed
-from jitgraph.compiler.order import is_variable, variable_of, waits_for_room
+from jitgraph.compiler.order import counts, is_variable, variable_of, waits_for_room
 from jitgraph.compiler.prune import has_effect, is_idle, must_be_fed, prune
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError, OpError, ResourceExhaustedError
@@ -74,6 +74,7 @@ class Plan:
         self.feeds, self.known = given[:len(feeds)], dict(zip(given[len(feeds):], (known or {}).values()))
         self.open_variables: list[Any] = list(dict.fromkeys(
             variable_of(op.outputs[0]) for op in self.ops if is_variable(op) and not is_closed(op)))
+        self.counts = [(self.fetches.index(t), variable) for t, variable in counts(ordered).items()]
         self.segment = Segment(self, None)
         self.lock = threading.Lock()
         self.resident = False           # whether it takes and gives values where they are, on the host or on devices
@@ -84,8 +85,12 @@ class Plan:
         """Values of the fetched tensors for feed arrays of the declared dtypes, contiguous."""
         if self.postponed:
             with postponing(self.postponed, self.state.wait):
-                return self._run(feeds)
-        return self._run(feeds)
+                results = self._run(feeds)
+        else:
+            results = self._run(feeds)
+        for k, variable in self.counts:
+            results[k] = np.array(self.state.read(variable))
+        return results
 
     def _run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         self.runs += 1

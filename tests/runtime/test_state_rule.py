@@ -191,3 +191,63 @@ def test_reads_in_loops_over_scalars(tf, runs, jit, use_resource):
         change = [tf.assign_add(v, 1.0).op, tf.assign(outer, 0.0).op]
     first, second = runs(jit, [loop, *change], [v, outer])
     assert (first[0][0], first[1]) == (91.0, [3.0, 0.0]) and (second[0][0], second[1]) == (201.0, [4.0, 0.0])
+
+
+# counts: whole numbers that a run writes and that are fetched themselves
+
+@MODES
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_step_that_is_fetched_beside_its_update_is_the_one_after_it(tf, jit, dtype):
+    step, v = tf.Variable(0, trainable=False, dtype=dtype), tf.Variable([1.0, 2.0])
+    train = tf.train.GradientDescentOptimizer(0.5).minimize(tf.reduce_sum(v * v), global_step=step)
+    with tf.Session(jit=jit) as session:
+        session.run(tf.global_variables_initializer())
+        taken, steps = 0, 0
+        while steps < 5:
+            _, found = session.run([train, {"step": step}])
+            steps, taken = found["step"], taken + 1
+        assert taken == 5 and steps.dtype == dtype
+        assert session.run([step, step.name, train]) == [6, 6, None]
+        assert session.make_callable([train, step])()[1] == 7
+        assert session.run([train, step], options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE),
+                           run_metadata=tf.RunMetadata())[1] == 8
+        assert session.run(step) == 8
+
+
+@MODES
+def test_only_a_count_that_is_fetched_itself_is_read_after_the_run(tf, jit):
+    step, real, many = tf.Variable(0), tf.Variable(0.0), tf.Variable([0, 0])
+    before, read = step + 0, step.read_value()
+    updates = [tf.assign_add(step, 1).op, tf.assign_add(real, 1.0).op, tf.assign_add(many, [1, 1]).op]
+    with tf.Session(jit=jit) as session:
+        session.run(tf.global_variables_initializer())
+        for k in range(3):
+            found = session.run([step, before, read, step.value(), real, many, updates])
+            assert [x.tolist() for x in found[:-1]] == [k + 1, k, k, k, k, [k, k]]
+        assert session.run([step, updates], {step: 50})[0] == 50
+
+
+@MODES
+def test_a_count_is_read_after_what_a_branch_or_a_later_segment_does(tf, jit):
+    step, x, yes = tf.Variable(0), tf.placeholder(tf.float32, [None]), tf.placeholder(tf.bool, [])
+    found = tf.boolean_mask(x, x > 0.0)
+    with tf.control_dependencies([tf.reduce_sum(tf.unique(found)[0])]):
+        first = tf.cond(yes, lambda: tf.assign_add(step, 1), lambda: tf.assign_add(step, 10))
+    with tf.control_dependencies([first]):
+        last = tf.assign(step, step * 2)
+    with tf.Session(jit=jit) as session:
+        session.run(step.initializer)
+        for k in range(3):
+            assert session.run([step, last.op], {x: [1.0, -1.0, 2.0][:k + 1], yes: True})[0] == [2, 6, 14][k]
+        assert session.run([last.op, step], {x: [1.0], yes: False})[1] == 48
+
+
+def test_a_count_in_a_run_of_several_calls(tf):
+    step = tf.Variable(5)
+    more = tf.assign_add(step, tf.placeholder(tf.int32, [], name="by"))
+    with tf.Session() as session:
+        session.run(step.initializer)
+        handle = session.partial_run_setup([step, more], ["by:0"])
+        assert session.partial_run(handle, [step, more], {"by:0": 3}) == [8, 8]
+        with pytest.raises(tf.errors.FailedPreconditionError, match="ninitialized"):
+            tf.Session().run([tf.Variable(1), step, more], {"by:0": 3})

@@ -141,10 +141,10 @@ class RunHookAdapterForMonitors(SessionRunHook):
             monitor.begin(max_steps=None)
 
     def before_run(self, run_context: Any) -> Any:
-        """Asks for what monitors want."""
+        """Asks for the step and for what monitors want."""
         if self._last_step is None:
             self._last_step = int(run_context.session.run(self._global_step)) + 1
-        request: dict = {}
+        request: dict = {"step": self._global_step}
         wanted: list[Any] = []
         for monitor in self._monitors:
             more = monitor.step_begin(self._last_step)
@@ -163,8 +163,7 @@ class RunHookAdapterForMonitors(SessionRunHook):
                 run_context.request_stop()
         for monitor in self._monitors:
             monitor.post_step(self._last_step, run_context.session)
-        # in a run of its own: beside the update it would be read before it, and each step but the first were told late
-        self._last_step = int(run_context.session.run(self._global_step)) + 1
+        self._last_step = int(run_values.results["step"]) + 1
 
     def end(self, session: Any) -> None:
         """Ends the monitors."""

@@ -87,16 +87,15 @@ def train_step(sess: Any, train_op: Any, global_step: Any, train_step_kwargs: di
             raise ValueError("logdir must be present in train_step_kwargs when should_trace is present")
         if sess.run(train_step_kwargs["should_trace"]):
             options, metadata = RunOptions(trace_level=RunOptions.FULL_TRACE), RunMetadata()
-    loss = sess.run(train_op, options=options, run_metadata=metadata)
+    loss, step = sess.run([train_op, global_step], options=options, run_metadata=metadata)
     elapsed = time.time() - started
-    # in a run of its own: beside the update it would be read before it, and TensorFlow's is the one after it
-    asked = {name: train_step_kwargs[name] for name in ("should_log", "should_stop") if name in train_step_kwargs}
-    found = sess.run({"step": global_step, **asked})
-    LINE.saw(found["step"], loss)
+    LINE.saw(step, loss)
     if metadata is not None:
-        _write_trace(metadata, found["step"], train_step_kwargs)
+        _write_trace(metadata, step, train_step_kwargs)
+    asked = {name: train_step_kwargs[name] for name in ("should_log", "should_stop") if name in train_step_kwargs}
+    found = sess.run(asked) if asked else {}
     if found.get("should_log", False):
-        logs.info("global step %d: loss = %.4f (%.3f sec/step)", found["step"], loss, elapsed)
+        logs.info("global step %d: loss = %.4f (%.3f sec/step)", step, loss, elapsed)
     return loss, found.get("should_stop", False)
 
 
