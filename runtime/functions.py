@@ -19,7 +19,8 @@ from jitgraph.graph.tensor import Tensor
 
 from . import side_by_side, watch
 from .background import BACKGROUND
-from .iterations import Condition, Iterations
+from .iterations import Iterations
+from .loop_courses import Condition
 from .loop_steps import LoopSteps
 from .memory import on_host
 from .scalar_loops import ScalarKernel
@@ -275,11 +276,13 @@ class LoopCaller(Caller):
             if self.call.condition.fixed:
                 plan, numbers = self.fixed.bind(values)
                 fixed = [on_host(value) for value in run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)]
-            return Condition(lambda values: bool(test.one(values, fixed)), lambda values: test.column(values, fixed))
+            known, looked_at = tuple([value.item() for value in fixed]), [*self.call.condition.variables]
+            return Condition(lambda values: bool(test.one(values, fixed)), lambda values: test.column(values, fixed),
+                             lambda values: (*known, *[values[k].item() for k in looked_at]))
         plan, numbers = self.cond.bind(values)
         source, = self.cond.program.direct
         if source is not None:
-            return Condition(lambda values: bool(values[source]), None)
+            return Condition(lambda values: bool(values[source]), None, tuple)
 
         def holds(values: list[Any]) -> bool:
             value = np.asarray(run_plan(plan, [contiguous(values[k]) for k in numbers], compiled)[0])
@@ -288,7 +291,7 @@ class LoopCaller(Caller):
                                                           "instead of []")
             return bool(value)
 
-        return Condition(holds, None)
+        return Condition(holds, None, tuple)
 
     def _result(self, k: int, given: list[Any], value: Any) -> Any:
         """The final value of a variable, in memory of its own where it is that of an input."""

@@ -7,17 +7,17 @@ these iterations: numbers that count, elements that lie in one array, results th
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jitgraph.compiler import divide
 from jitgraph.compiler.kernel import CODES
-from jitgraph.compiler.loops.expressions import Counter
 from jitgraph.tensor_arrays.host_values import Column, element
 
-from .loop_takes import Ahead, spread
+from .loop_courses import Condition, Course, Courses
+from .loop_takes import Ahead
 from .memory import address_of
 
 if TYPE_CHECKING:
@@ -35,20 +35,14 @@ TABLES = 64             # bindings of a body, for as many combinations of shapes
 MEMORY = 1 << 24        # bytes that the iterations of one call may leave behind
 
 
-class Condition(NamedTuple):
-    """Whether there is another iteration, for the loop's variables: `one` says it for one, `many` for columns of those that count,
-    where that can be said ahead."""
-
-    one: Callable[[list[Any]], bool]
-    many: Callable[[list[Any]], Any] | None
-
-
 class Iterations:
     """The iterations of one loop, which has counters."""
 
     def __init__(self, loop: divide.LoopCall, steps: LoopSteps) -> None:
         self.loop, self.steps = loop, steps
         self.tables: dict[Binding, Table | None] = {}
+        counters = loop.counters or []
+        self.courses = None if any(counter.stride is None for counter in counters) else Courses(counters)
         self.limit = 1          # iterations in the next call: one, until a table says how many may be
 
     def run(self, values: list[Any], plan: Plan, numbers: list[int],
@@ -60,7 +54,7 @@ class Iterations:
         variables that feed it.
         """
         while True:
-            count, fed, ended = self._take(values, condition)
+            count, fed, course, ended = self._take(values, condition)
             done = 0
             while done < count:         # those of other shapes have a table of their own
                 left = [column[done:] for column in fed]
@@ -72,7 +66,7 @@ class Iterations:
                             None if table is None else self)
                 same = min(same, table.limit)
                 results, before = yield from table.execute(values, [column[:same] for column in left], same)
-                self._store(values, results, before, same)
+                self._store(values, results, before, same, None if course is None or course.count != same else course)
                 plan.runs += same
                 done += same
             if ended:
@@ -87,17 +81,19 @@ class Iterations:
             self.tables[binding] = Table.of(binding, plan, self.loop, numbers)
         return self.tables[binding]
 
-    def _take(self, values: list[Any], condition: Condition) -> tuple[int, list[Column], bool]:
-        """(how many iterations are next, the columns that they take, whether the loop has ended after these)."""
-        counters = self.loop.counters
-        assert counters is not None and condition.many is not None
-        if any(counter.stride is None for counter in counters):
-            return self._take_in_turn(values, counters, condition)
-        count, numbers, ended = ahead_of(counters, values, condition, self.limit)
-        return count, self.steps.before_all(Ahead(values, {k: column[:-1] for k, column in numbers.items()}, count)), ended
+    def _take(self, values: list[Any], condition: Condition) -> tuple[int, list[Column], Course | None, bool]:
+        """(how many iterations are next, the columns that they take, how they count, if that is known without them, whether the
+        loop has ended after these)"""
+        if self.courses is None:
+            count, fed, ended = self._take_in_turn(values, condition)
+            return count, fed, None, ended
+        course = self.courses.ahead(values, condition, self.limit)
+        return course.count, self.steps.before_all(Ahead(values, course)), course, course.ended
 
-    def _take_in_turn(self, values: list[Any], counters: list[Counter], condition: Condition) -> tuple[int, list[Column], bool]:
-        """The same for numbers that do not merely count: they may follow from what is taken."""
+    def _take_in_turn(self, values: list[Any], condition: Condition) -> tuple[int, list[Column], bool]:
+        """(how many, the columns, whether it has ended) where numbers do not merely count: they may follow from what is taken."""
+        counters = self.loop.counters
+        assert counters is not None
         start = [(k, values[k]) for k, _, _ in counters]
         taken: list[list[Any]] = []
         with np.errstate(all="ignore"):
@@ -112,31 +108,13 @@ class Iterations:
             values[k] = value
         return len(taken), [*zip(*taken)], not going
 
-    def _store(self, values: list[Any], results: list[Column], before: dict[int, Column], count: int) -> None:
+    def _store(self, values: list[Any], results: list[Column], before: dict[int, Column], count: int,
+               course: Course | None) -> None:
         columns = [[values[d]] * count if r is None else results[r] for r, d in self.loop.sources]
-        self.steps.after_all(values, columns, before, count)
+        self.steps.after_all(values, columns, before, count, {} if course is None else course.ranges)
         for k in self.steps.targets:
             if getattr(values[k], "base", None) is not None:
                 values[k] = np.array(values[k])         # not the memory of all iterations for the sake of the last
-
-
-def ahead_of(counters: list[Counter], values: list[Any], condition: Condition,
-             limit: int) -> tuple[int, dict[int, np.ndarray], bool]:
-    """(how many iterations are next, `limit` at most, {variable that counts: its values before each of them and after the last},
-    whether the loop has ended after these), where all counters go by equal steps and the condition can be said ahead."""
-    assert condition.many is not None
-    steps = np.arange(limit + 1)
-    with np.errstate(all="ignore"):
-        numbers = {}
-        for k, _, stride in counters:
-            assert stride is not None
-            first = np.asarray(values[k])
-            numbers[k] = first + steps.astype(first.dtype) * stride(values, ())
-        following = [numbers[k][1:] if k in numbers else value for k, value in enumerate(values)]
-        going = spread(condition.many(following), limit)
-    ended = not going.all()
-    count = int(going.argmin()) + 1 if ended else limit
-    return count, {k: column[:count + 1] for k, column in numbers.items()}, ended
 
 
 def alike(column: Column) -> int:
@@ -161,6 +139,7 @@ class Table:
         self.binding, self.outputs, self.taken, self.states, self.results = binding, outputs, taken, states, results
         self.stored = stored
         self.slots = np.array([*outputs, *taken, *states], np.int64)
+        self.dtypes = {slot: binding.layout.slots[slot].dtype.as_numpy_dtype for slot in states}
         numbers, compiled = binding.numbers, binding.compiled
         self.nbytes = {slot: numbers[compiled.slot_bytes[slot]] for slot in outputs}
         # columns of the table of addresses: of outputs that have two places in turn, with the bytes of a place; of states that an
@@ -241,7 +220,7 @@ class Table:
                 addresses = 0, 0
             firsts.append(addresses[0])
             strides.append(addresses[1])
-        begun = [self._array(k, values[variable]) for k, (variable, _) in self.states.items()]
+        begun = [np.asarray(values[variable], self.dtypes[k], order="C") for k, (variable, _) in self.states.items()]
         firsts += map(address_of, begun)
         strides += [0] * len(begun)
         start = np.array(firsts, np.int64)
@@ -267,9 +246,6 @@ class Table:
             table[1:, following] = table[:-1, sources]
             self.last = key, table
         return self.last[1]
-
-    def _array(self, slot: int, value: Any) -> np.ndarray:
-        return np.asarray(value, self.binding.layout.slots[slot].dtype.as_numpy_dtype, order="C")
 
     def _own(self, slot: int, column: Column, count: int) -> Column:
         """What the iterations leave, in memory of its own."""

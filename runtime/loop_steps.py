@@ -85,9 +85,10 @@ class LoopSteps:
         for k, value in new:
             values[k] = value
 
-    def after_all(self, values: list[Any], columns: Sequence[Column], before: Mapping[int, Column], count: int) -> None:
+    def after_all(self, values: list[Any], columns: Sequence[Column], before: Mapping[int, Column], count: int,
+                  ranges: Mapping[int, range]) -> None:
         """The loop's variables after `count` iterations, which gave a column of `columns` for each of the fetches; `before`: the
-        columns of variables as they were before each, of some that are stored."""
+        columns of variables as they were before each, of some that are stored; `ranges`: the same of numbers that count."""
         if self.together is None:
             for number in range(count):
                 self.after(values, [element(column, number) for column in columns])
@@ -103,7 +104,11 @@ class LoopSteps:
             found = [first, *following[operand.variable][:count - 1]] if operand.variable in following else [first] * count
             return list(map(copied, found)) if operand.copied else found
 
-        new = [(step.variable, store(values, step, column)) for step, store in self.together]
+        def numbers(operand: steps.Operand) -> Sequence[int]:
+            found = ranges.get(operand.variable) if isinstance(operand, steps.OfVariable) else None
+            return _numbers(column(operand)) if found is None else found
+
+        new = [(step.variable, store(values, step, column, numbers)) for step, store in self.together]
         for k, found in following.items():
             values[k] = element(found, count - 1)
         for k, value in new:
@@ -184,35 +189,36 @@ def _add_product(step: steps.AddProduct) -> Reader:
     return store
 
 
-# -- storing what many iterations gave: (values, step, the column of an operand) -> the next value ---------------------------
+# -- storing what many iterations gave: (values, step, the column of an operand, its numbers) -> the next value ---------------
 
 Columns = Callable[[steps.Operand], Column]
+Numbers = Callable[[steps.Operand], Sequence[int]]
 
 
-def _store_all_last(values: list[Any], step: steps.StoreLast, column: Columns) -> Any:
+def _store_all_last(values: list[Any], step: steps.StoreLast, column: Columns, numbers: Numbers) -> Any:
     return values[step.variable].push_all(column(step.value))
 
 
-def _store_all_elements(values: list[Any], step: steps.StoreElement, column: Columns) -> Any:
+def _store_all_elements(values: list[Any], step: steps.StoreElement, column: Columns, numbers: Numbers) -> Any:
     try:
-        return boxed(unboxed(values[step.handle]).write_rows(unboxed(values[step.variable]), _numbers(column(step.at)),
+        return boxed(unboxed(values[step.handle]).write_rows(unboxed(values[step.variable]), numbers(step.at),
                                                              _elements(column(step.value)), step.op.replays))
     except OpError as error:
         raise located(error, step.op) from None
 
 
-def _add_all_elements(values: list[Any], step: steps.AddElement, column: Columns) -> Any:
+def _add_all_elements(values: list[Any], step: steps.AddElement, column: Columns, numbers: Numbers) -> Any:
     elements = elements_of(values[step.flow])
     size = 0 if isinstance(elements, Zero) else elements.size
-    return boxed(with_gradients(elements_of(values[step.variable]), _numbers(column(step.at)), _elements(column(step.value)), size))
+    return boxed(with_gradients(elements_of(values[step.variable]), numbers(step.at), _elements(column(step.value)), size))
 
 
-def _add_all_rows(values: list[Any], step: steps.AddRows, column: Columns) -> Any:
-    values[step.variable].append_all(elements_of(values[step.flow]), _numbers(column(step.at)), [*map(column, step.leaves)])
+def _add_all_rows(values: list[Any], step: steps.AddRows, column: Columns, numbers: Numbers) -> Any:
+    values[step.variable].append_all(elements_of(values[step.flow]), numbers(step.at), [*map(column, step.leaves)])
     return values[step.variable]
 
 
-def _add_all_products(values: list[Any], step: steps.AddProduct, column: Columns) -> Any:
+def _add_all_products(values: list[Any], step: steps.AddProduct, column: Columns, numbers: Numbers) -> Any:
     values[step.variable].append_all(column(step.x), column(step.y))
     return values[step.variable]
 
@@ -256,7 +262,7 @@ def _write_in_place(step: steps.WriteInPlace) -> Changer:
 STORES: dict[type, Callable[[Any], Reader]] = {
     steps.StoreLast: _store_last, steps.StoreElement: _store_element, steps.AddElement: _add_element,
     steps.AddRows: _add_rows, steps.AddProduct: _add_product}
-TOGETHER: dict[type, Callable[[list[Any], Any, Columns], Any]] = {
+TOGETHER: dict[type, Callable[[list[Any], Any, Columns, Numbers], Any]] = {
     steps.StoreLast: _store_all_last, steps.StoreElement: _store_all_elements, steps.AddElement: _add_all_elements,
     steps.AddRows: _add_all_rows, steps.AddProduct: _add_all_products}
 CHANGES: dict[type, Callable[[Any], Changer]] = {steps.PushOnStack: _push_on_stack, steps.WriteInPlace: _write_in_place}

@@ -11,9 +11,10 @@ from jitgraph.compiler.loops.expressions import ScalarFunction
 from jitgraph.graph.errors import OpError
 from jitgraph.tensor_arrays.host_values import Column, element, unboxed
 from jitgraph.tensor_arrays.in_place_arrays import array_behind, stack_behind
-from jitgraph.tensor_arrays.tensor_array_values import Elements, Zero, elements_of
+from jitgraph.tensor_arrays.tensor_array_values import Elements, Zero, by_equal_steps, elements_of
 
 from .hostcall import located
+from .loop_courses import Course, Indices, spread
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -22,31 +23,29 @@ if TYPE_CHECKING:
 _FLOW = np.zeros((), np.float32)        # the flow of an array that is changed in place says nothing
 
 
-def spread(column: Any, count: int) -> np.ndarray:
-    """A column of `count` numbers, of which one stands for all if they are equal."""
-    column = np.asarray(column)
-    return column if column.ndim else np.full(count, column)        # np.broadcast_to takes longer than an iteration
-
-
 class Ahead:
-    """The next `count` iterations of a loop with the variables `values`, of which those that count are columns in `numbers`.
+    """The next iterations of a loop with the variables `values`, as its `course` says.
 
     `fed`: the columns that have been taken so far.
     """
 
-    def __init__(self, values: list[Any], numbers: dict[int, np.ndarray], count: int) -> None:
-        self.values, self.numbers, self.count = values, numbers, count
+    def __init__(self, values: list[Any], course: Course) -> None:
+        self.values, self.course, self.count = values, course, course.count
         self.fed: list[Column] = []
-        self._columns = [numbers.get(k, value) for k, value in enumerate(values)]
+        self._columns = [course.before.get(k, value) for k, value in enumerate(values)]
 
-    def indices(self, function: ScalarFunction) -> np.ndarray:
-        """The values of a function, one for each iteration."""
-        return spread(function.column(self._columns, self.fed), self.count)
+    def indices(self, function: ScalarFunction) -> Indices:
+        """The values of a function, one for each iteration; a range if they go by equal steps."""
+        column = function.column(self._columns, self.fed)
+        for k, own in self.course.before.items():
+            if column is own and k in self.course.ranges:
+                return self.course.ranges[k]
+        return by_equal_steps(spread(column, self.count))
 
     def row(self, number: int) -> tuple[list[Any], list[Any]]:
         """(values, fed so far) of one iteration."""
         values = self.values[:]
-        for k, column in self.numbers.items():
+        for k, column in self.course.before.items():
             values[k] = element(column, number)
         return values, [element(column, number) for column in self.fed]
 

@@ -10,6 +10,7 @@ from jitgraph.compiler.loops.row_products import EarlyTerms, Fixed, FixedInput, 
 from jitgraph.tensor_arrays.host_values import Column, boxed, element
 from jitgraph.tensor_arrays.tensor_array_values import Zero, elements_of, span, with_gradients
 
+from .loop_courses import Indices
 from .memory import Elsewhere
 from .product_sums import flat, joined, lie_backwards, parts
 
@@ -35,7 +36,8 @@ class RowsPlan:
     def multiply(self, sides: Sequence[Column], matrices: list[Any]) -> Column:
         """The products, one for each element of the sides, whose arrays have as many rows as those at the same place."""
         product = self.plan.run([*(joined(side, 0) for side in sides), *matrices])[0]
-        counts = [len(rows) for rows in sides[0]]
+        rows = sides[0]
+        counts = [rows.shape[1]] * len(rows) if isinstance(rows, np.ndarray) else [len(some) for some in rows]
         if len(set(counts)) == 1 and not isinstance(product, Elsewhere):
             return product.reshape(len(counts), counts[0], product.shape[1])
         ends = np.cumsum(counts)
@@ -58,19 +60,25 @@ class EarlyRows:
             place = index - self.begin
         return self.rows[place]
 
-    def column(self, elements: Any, indices: np.ndarray, found: Column) -> Column:
+    def column(self, elements: Any, indices: Indices, found: Column) -> Column:
         """The terms for the elements at `indices`, which are `found`."""
         found_rows: list[Column] = []
         done = 0
         while done < len(indices):
             self.at(elements, int(indices[done]), element(found, done))
-            inside = indices[done:] - self.begin
-            outside = np.flatnonzero((inside < 0) | (inside >= len(self.rows)))
-            inside = inside[:outside[0]] if len(outside) else inside
+            inside = self._inside(indices[done:])
             where = span(inside, len(self.rows))
             found_rows.append([self.rows[k] for k in inside] if where is None else self.rows[where])
             done += len(inside)
         return flat(found_rows)
+
+    def _inside(self, indices: Indices) -> Indices:
+        """The numbers of the rows for elements at `indices`, up to the first for which there is none."""
+        if isinstance(indices, range) and 0 <= indices[-1] - self.begin < len(self.rows):        # as the first is, and all between
+            return range(indices.start - self.begin, indices.stop - self.begin, indices.step)
+        inside = np.asarray(indices) - self.begin
+        outside = np.flatnonzero((inside < 0) | (inside >= len(self.rows)))
+        return inside[:outside[0]] if len(outside) else inside
 
 
 def _around(elements: Any, index: int, value: np.ndarray) -> tuple[int, Column]:

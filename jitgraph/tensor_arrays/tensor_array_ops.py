@@ -19,7 +19,16 @@ from jitgraph.graph.elements import shape_of, with_one
 from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.tensor_arrays.host_values import Zero, boxed, copied, unboxed
 from jitgraph.tensor_arrays.tensor_array_rows import gathered, joined, pieces, scattered, split, stacked
-from jitgraph.tensor_arrays.tensor_array_values import Elements, Handle, OneElement, elements_of, gradient_of, is_whole, rows_of
+from jitgraph.tensor_arrays.tensor_array_values import (
+    Elements,
+    Handle,
+    OneElement,
+    by_equal_steps,
+    elements_of,
+    gradient_of,
+    is_whole,
+    rows_of,
+)
 
 # `context`: values of the host are never folded into the graph
 _HOST: dict[str, Any] = {"host": True, "context": ("op",), "tested_in": "tests/control/test_tensor_array.py: an array"}
@@ -154,6 +163,7 @@ def tensor_array_gather_v3(handle, indices, flow_in, element_shape, op):
     shared, elements = unboxed(handle), unboxed(flow_in)
     if shared.element_shape is None:        # what the program told of its elements later, by writing one perhaps
         shared.element_shape = element_shape
+    indices = by_equal_steps(indices)
     return gathered(shared, indices, shared.read_rows(elements, indices, op.replays), element_shape)
 
 
@@ -167,7 +177,7 @@ def _(op, grad):
     elements=lambda c: with_one(c.elements(3), None if c.shapes[2] is None else c.shapes[2][1:]), **_FLOW)
 def tensor_array_scatter_v3(handle, indices, value, flow_in, op):
     """The elements with the rows of `value` at `indices`."""
-    shared, elements = unboxed(handle), unboxed(flow_in)
+    shared, elements, indices = unboxed(handle), unboxed(flow_in), by_equal_steps(indices)
     return boxed(shared.write_rows(elements, indices, scattered(shared, indices, value, elements.size), op.replays))
 
 

@@ -26,7 +26,7 @@ def gathered(handle: Handle, indices: Any, elements: Column, element_shape: Any)
                                                  "zero-size TensorArrays.")
         return np.zeros((0, *shape), handle.dtype.as_numpy_dtype)
     first = np.shape(elements[0])
-    for k, element in zip(indices, () if isinstance(elements, np.ndarray) else elements):
+    for k, element in () if isinstance(elements, np.ndarray) else zip(indices, elements):
         if np.shape(element) != first:
             raise InvalidArgumentError(None, None, "TensorArray has inconsistent shapes.  Index 0 has shape: "
                                                    f"{list(first)} but index {k} has shape: {list(np.shape(element))}")
@@ -46,7 +46,7 @@ def scattered(handle: Handle, indices: Any, value: np.ndarray, size: int) -> Any
     if len(indices) != len(value):
         raise InvalidArgumentError(None, None, f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
                                                f"{len(value)}")
-    top = int(np.max(indices, initial=-1))
+    top = max(indices[0], indices[-1]) if isinstance(indices, range) else int(np.max(indices, initial=-1))
     if not handle.dynamic and top >= size:
         raise InvalidArgumentError(None, None, f"Max scatter index must be < array size ({top} vs. {size})")
     return copied(value)

@@ -15,6 +15,9 @@ _UNDEFINED = ("Could not read from TensorArray index {}.  Furthermore, the eleme
               "all-zeros tensor will be returned instead of incurring this error.")
 
 
+FEW = 256               # numbers that are compared sooner one by one than by NumPy
+
+
 class Handle:
     """What all versions of one TensorArray of one run share, and which of its elements may not be read again."""
 
@@ -117,8 +120,8 @@ class Handle:
 
     def read_rows(self, elements: Elements, indices: Any, replays: bool = False) -> Column:
         """The elements at these indices, in one array where they lie in one.  Raises what reading one by one does."""
-        numbers = indices.tolist() if isinstance(indices, np.ndarray) else [*map(int, indices)]
-        found = elements.part(indices) if replays or self.cleared.isdisjoint(numbers) else None
+        numbers = indices.tolist() if isinstance(indices, np.ndarray) else indices
+        found = elements.part(indices) if replays or not self.cleared or self.cleared.isdisjoint(numbers) else None
         if found is None:
             return [self.read(elements, index, replays) for index in numbers]
         if self.clears and not replays:
@@ -137,16 +140,27 @@ def is_whole(indices: Any, size: int) -> bool:
 
 def span(indices: Any, size: int) -> slice | None:
     """The part of an array of `size` elements at `indices`, if these follow one another, upwards or downwards."""
-    count = len(indices)
-    first, last = (int(indices[0]), int(indices[-1])) if count else (0, -1)
-    step = 1 if first <= last else -1
-    if not count or min(first, last) < 0 or max(first, last) >= size or (last - first) * step != count - 1:
+    found = by_equal_steps(indices)
+    if not isinstance(found, range) or found.step not in (1, -1):
         return None
-    if not isinstance(indices, range) and count > 2:
-        numbers = np.asarray(indices)
-        if (numbers[1:] - numbers[:-1] != step).any():
-            return None
-    return slice(first, last + step if last + step >= 0 else None, step)
+    first, last = found[0], found[-1]
+    if min(first, last) < 0 or max(first, last) >= size:
+        return None
+    return slice(first, found.stop if found.stop >= 0 else None, found.step)
+
+
+def by_equal_steps(numbers: Any) -> Any:
+    """Whole numbers as a range where they go up or down by equal steps: what is asked of it takes no look at each.  Else, and if
+    there are none, as they are."""
+    if isinstance(numbers, range) or not len(numbers):
+        return numbers if len(numbers) else ()
+    first = int(numbers[0])
+    step = int(numbers[1]) - first if len(numbers) > 1 else 1
+    found = range(first, first + step * len(numbers), step) if step else ()
+    if len(numbers) > FEW and isinstance(numbers, np.ndarray):
+        return found if len(found) and found[-1] == numbers[-1] and (numbers[1:] - numbers[:-1] == step).all() else numbers
+    listed = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
+    return found if listed == [*found] else numbers
 
 
 def rows_of(array: Any) -> Any:

@@ -16,7 +16,8 @@ from jitgraph.compiler import divide
 from jitgraph.compiler.loops.expressions import Counter, ScalarFunction
 from jitgraph.compiler.place import CopyStep, DeviceStep
 from jitgraph.compiler.targets import HOST
-from jitgraph.runtime.iterations import LEAST, LONGEST, TABLES, Condition, ahead_of, alike
+from jitgraph.runtime.iterations import LEAST, LONGEST, TABLES, alike
+from jitgraph.runtime.loop_courses import Condition, Courses
 from jitgraph.runtime.loop_takes import Ahead
 from jitgraph.tensor_arrays.host_values import Column, element
 
@@ -49,6 +50,7 @@ class DeviceIterations:
         self.functions = {counter.variable: counter.following for counter in self.counters}
         self.of_fetch = {j: loop.division.targets[j] for j in counted}
         # whether the host's part goes by columns: what counts goes by equal steps, and nothing is taken in place
+        self.courses = Courses(self.counters)
         self.by_columns = len(steps.takes_all) == len(steps.takes) and all(c.stride is not None for c in self.counters)
         self.tables: dict[Binding, Table | None] = {}
         self.limit = 1          # iterations in the next call: one, until a table says how many may be
@@ -83,8 +85,8 @@ class DeviceIterations:
         after the last}, whether the loop has ended after these); the variables that count are left as they were."""
         if condition.many is None or not self.by_columns:
             return self._take_in_turn(values, condition)
-        count, numbers, ended = ahead_of(self.counters, values, condition, self.limit)
-        return count, self.steps.before_all(Ahead(values, {k: column[:-1] for k, column in numbers.items()}, count)), numbers, ended
+        course = self.courses.ahead(values, condition, self.limit)
+        return course.count, self.steps.before_all(Ahead(values, course)), course.numbers, course.ended
 
     def _take_in_turn(self, values: list[Any], condition: Condition) -> tuple[int, list[Column], Mapping[int, Column], bool]:
         """The same for numbers that do not merely count."""
@@ -117,7 +119,7 @@ class DeviceIterations:
         """What the loop does itself after `count` iterations, which gave these columns for the fetches of the body's plan."""
         columns = [counts[self.of_fetch[j]] if j in self.of_fetch else [values[d]] * count if r is None else found[r]   # type: ignore[index]
                    for j, (r, d) in enumerate(self.sources)]
-        self.steps.after_all(values, columns, {}, count)
+        self.steps.after_all(values, columns, {}, count, {})
         for k in self.steps.targets:            # not the memory of all iterations for the sake of the last
             if isinstance(values[k], DeviceArray) and values[k].base is not None:
                 values[k] = values[k].copy()
