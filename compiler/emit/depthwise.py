@@ -45,6 +45,7 @@ def emit_depthwise(node: Node) -> Kernel:
         at = text.inner(2, "j", text.pixels, text.inside(), vertical)
         together = text.tap_rows(at, vertical)
         text.line(at, f"out = (q * {text.pixels} + j) * {text.channels}")
+        text.ask_for_next_row(at, f"{together[-1][0]} + {text.strides[0]} * {text.width} * {text.channels}")
         text.sums_together(at, together, text.strides[1], 1)
         at = text.outer(2, "j", text.pixels)
     else:
@@ -203,6 +204,7 @@ def emit_depthwise_input(node: Node) -> Kernel:
                     text.line(inner, f"row{a} = ((n * {text.rows} + {row}) * {text.pixels} + seen + t - {most - 1}) * "
                                      f"{text.channels}")
                 text.line(inner, f"out = (q * {text.width} + first + t * {across}) * {text.channels}")
+                text.ask_for_next_row(inner, f"row{vertical[0][0]} + {text.pixels} * {text.channels}")
                 text.sums_together(inner, [(f"row{a}", most - 1 - k, a * text.taps[1] + b) for a, _, _ in vertical
                                            for k, b in enumerate(range(other, text.taps[1], across))], 1, across)
                 text.outer(at, "t", "those")

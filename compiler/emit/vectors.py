@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from . import cpu_features
 from .outline import declared
+from .words import fetched
 
 if TYPE_CHECKING:
     from llvmlite import ir
@@ -64,11 +65,8 @@ class Vectors:
             self._masked("store", self.ir.VoidType(), [value, place, self.ir.IntType(32)(self.align), mask])
 
     def fetch(self, place: ir.Value) -> None:
-        """Asks memory for the line of a place, which may lie anywhere: into the second-level cache.  Lines far apart fall on few
-        sets of the first, and would drive one another, and what is being read, out of it."""
-        i32, byte = self.ir.IntType(32), self.ir.IntType(8).as_pointer()
-        passed = [self.b.bitcast(place, byte), i32(0), i32(2), i32(1)]      # to read, into the second level, data
-        self.b.call(declared(self.b.module, "llvm.prefetch.p0", self.ir.VoidType(), [p.type for p in passed]), passed)
+        """Asks memory for the line of a place ahead of its turn."""
+        fetched(self.b, place)
 
     def _masked(self, what: str, result: ir.Type, arguments: list[ir.Value]) -> ir.Value:
         name = f"llvm.masked.{what}.v{self.lanes}{self.code}.p0"

@@ -12,8 +12,10 @@ from ..ir import Node, Value
 from ..kernel import is_half
 from . import scalars
 from .kernel_text import KernelText
+from .words import Fetch
 
 TOGETHER = 4            # windows next to each other of a depthwise layer that are made at a time
+LINE = 64               # bytes that memory gives at a time
 FEW_CHANNELS = 64       # up to which a text says how many there are: a loop so short gains from that; others share a text
 
 
@@ -164,6 +166,13 @@ class Windows(KernelText):
         for a, (row, _) in enumerate(vertical):
             self.line(indent, f"row{a} = ((n * {self.height} + {row}) * {self.width} + {start}) * {self.channels}")
         return [(f"row{a}", b * self.dilations[1], a * self.taps[1] + b) for a in range(len(vertical)) for b in range(self.taps[1])]
+
+    def ask_for_next_row(self, indent: int, start: str) -> None:
+        """Lines that ask memory for the pixels from `start` on, as many as TOGETHER windows have: the row of windows after this one
+        is the first to read them.  A processor sees too many streams in the taps of windows to guess which of them goes on."""
+        line = LINE // self.node.inputs[0].dtype.size
+        self.line(indent, f"for ahead in range(0, {TOGETHER} * {self.channels}, {line}):")
+        self.line(indent + 1, f"{self.named(Fetch(self.code))}(x0, {start} + ahead)")
 
     def read_together(self, indent: int, taps: list[tuple[str, int, int]], stride: int) -> None:
         """Lines that read what the taps of TOGETHER windows, each `stride` pixels behind the other, need: u{row}_{pixel}."""

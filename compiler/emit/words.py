@@ -156,3 +156,29 @@ class Scratch(NamedTuple):
     def instruction(self) -> Instruction:
         """scratch() gives where the array begins."""
         return fixed(self.code + "*")(lambda builder: scratch(builder, self.code, self.elements))
+
+
+class Fetch(NamedTuple):
+    """The form of a request for memory ahead of its turn, named by `fetch_CODE()`."""
+
+    code: str
+
+    @property
+    def name(self) -> str:
+        return f"fetch_{self.code}"
+
+    def instruction(self) -> Instruction:
+        """fetch(array, at) asks for the line of an element, which may lie anywhere: into the second-level cache."""
+        return fixed("", self.code + "*", "i64")(lambda builder, array, at: fetched(builder, builder.gep(array, [at])))
+
+
+def fetched(builder: ir.IRBuilder, place: ir.Value) -> None:
+    """Asks memory for the line of a place, which may lie anywhere: into the second-level cache.  Lines far apart fall on few
+    sets of the first, and would drive one another, and what is being read, out of it."""
+    from llvmlite import ir
+
+    from .outline import declared
+
+    i32, byte = ir.IntType(32), ir.IntType(8).as_pointer()
+    passed = [builder.bitcast(place, byte), i32(0), i32(2), i32(1)]      # to read, into the second level, data
+    builder.call(declared(builder.module, "llvm.prefetch.p0", ir.VoidType(), [p.type for p in passed]), passed)
