@@ -28,6 +28,7 @@ OPTIMISATIONS = {
     "repeat_cheap": "a cheap value of a large tensor in memory is computed again by every user instead of being written",
     "fusion": "primitives share a kernel instead of having one each",
     "late_values": "a cheap value that only later kernels use is computed by them, not written by the one that could make it",
+    "rematerialization": "later kernels that use functions of one large value read that one and compute them again",
     "merged_loops": "neighbouring loops that every access runs through as one become one",
     "column_kernels": "reductions that keep the innermost dimension go along the rows, a block of columns at a time",
     "memory_reuse": "temporaries that are not alive at the same time share memory",

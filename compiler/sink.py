@@ -4,12 +4,16 @@ Fusing is eager: where a ReLU is made, so is `x > 0`, which only its gradient us
 made of lies in memory in any case; so its user computes it, and it is neither written nor kept.  Where what it is made of is gone
 by then, truth values are kept and not the numbers that are made of them.  And where several cheap values are made of one that is
 not, as `1 + tanh(x)` and `1 - tanh(x)**2`, that one is written instead.
+
+Where no cache holds a value, even a few elementary functions take less time than writing and reading it: of a GELU, what it is a
+function of is kept for its gradient, which computes the functions again (rematerialization).
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from jitgraph.declare.prim import CHEAP
+from jitgraph.declare.prim import CHEAP, ELEMENTARY
 
 from . import sizes
 from .fuse import Group
@@ -22,6 +26,9 @@ from .views import resolve, trace
 
 if TYPE_CHECKING:
     from .program import Program
+
+
+FUNCTION = 5            # bytes in the time of an elementary function: 30 instructions for 16 numbers, 37 GB/s for both cores
 
 
 def sink(program: Program) -> None:
@@ -49,24 +56,27 @@ class _Sinker:
                 for root in unit.members[:]:
                     if root in unit.dims:
                         self._move_all_of(unit, root)
+                if self.program.options.uses("rematerialization"):
+                    for value in self._large_values(unit):
+                        self._compute_again(unit, value)
         self.program.units = [u for u in self.program.units if not isinstance(u, Group) or u.members]
 
     def _move(self, home: Group, node: Node) -> None:
         """Moves `node`, with what it needs, to its users, if it is worth it and they can take it."""
-        homes = self._homes(home, node)
+        homes = self._homes(home, node, _is_cheap)
         if not homes:
             return
         chain: list[Node] = [node]
         sources: dict[Value, Any] = {}         # value in memory -> how many elements of it are read
-        if not self._gather(home, node, chain, sources) or not self._pays(chain, homes, sources):
+        if not self._gather(home, node, chain, sources, _is_cheap) or not self._pays(chain, homes, sources):
             if not _is_narrow(home, node):
                 return
             chain = [node]
         self._put(home, node, chain, homes)
 
-    def _homes(self, home: Group, node: Node) -> list[Group]:
+    def _homes(self, home: Group, node: Node, allowed: Callable[[Node], bool]) -> list[Group]:
         """The groups to which a node may move: all that use its value; none where it stays."""
-        if not _is_cheap(node) or node.out in self.outputs or sizes.count(node.out.shape) <= self.tuning.large:
+        if not allowed(node) or node.out in self.outputs or sizes.count(node.out.shape) <= self.tuning.large:
             return []
         homes: list[Any] = [u for u in dict.fromkeys(map(self.unit_of.get, self.users.get(node.out, ()))) if u is not home]
         return homes if all(isinstance(u, Group) for u in homes) else []
@@ -97,8 +107,8 @@ class _Sinker:
             return
         found: list[tuple[Node, list[Node], list[Group], dict[Value, int]]] = []
         for node in home.members:
-            homes, chain, sources = self._homes(home, node) if node in home.dims else [], [node], {root.out: 0}
-            if homes and self._gather(home, node, chain, sources) and sources[root.out]:
+            homes, chain, sources = self._homes(home, node, _is_cheap) if node in home.dims else [], [node], {root.out: 0}
+            if homes and self._gather(home, node, chain, sources, _is_cheap) and sources[root.out]:
                 found.append((node, chain, homes, sources))
         written = sum(sizes.count(node.out.shape) * _width(node.out) for node, *_ in found)
         if len(found) < 2 or written <= sizes.count(root.out.shape) * _width(root.out):
@@ -108,9 +118,42 @@ class _Sinker:
             for node, chain, homes, _ in found:
                 self._put(home, node, chain, homes)
 
-    def _gather(self, home: Group, node: Node, chain: list[Node], sources: dict[Value, int]) -> bool:
+    def _large_values(self, home: Group) -> list[Value]:
+        """What members read or make that no cache holds: of what others may be functions."""
+        read = [v for n in home.members for v in n.inputs if v.node not in home.dims and resolve(v)[0] is v]
+        made = [n.out for n in home.members if _is_pure(n)]
+        return [v for v in dict.fromkeys([*read, *made]) if not (v.node.kind.is_known or v.node.kind.is_state)
+                and v.dtype.name in ELEMENTS and sizes.count(v.shape) > self.tuning.cached]
+
+    def _compute_again(self, home: Group, root: Value) -> None:
+        """Lets those that use functions of `root` read that and compute the functions, if that takes less time than what is
+        written and read less."""
+        count = sizes.count(root.shape)
+        line, readers = count * _width(root), set[Group]()
+        saved = 0 if self._is_kept(home, root, []) else -2 * line       # a product's result can stay unwritten, too
+        found: list[tuple[Node, list[Node], list[Group]]] = []
+        for node in home.members:
+            homes, chain, sources = self._homes(home, node, _is_pure), [node], {root: 0}
+            if node is root.node or not homes or not self._gather(home, node, chain, sources, _is_pure) or not sources[root]:
+                continue
+            others = sum(size * _width(v) for v, size in sources.items() if v is not root)
+            moved = count * _width(node.out) * (2 + len(homes)) - others * len(homes)
+            effort = len(homes) * count * sum(map(_effort, chain))
+            if moved > effort and self._trials(home, node, chain, homes):
+                found.append((node, chain, homes))
+                saved += moved - effort
+                readers.update(homes)
+        for reader in readers:
+            if not any(resolve(v)[0] is root for n in reader.members for v in n.inputs):
+                saved -= line
+        if saved > 0:
+            for node, chain, homes in found:
+                self._put(home, node, chain, homes)
+
+    def _gather(self, home: Group, node: Node, chain: list[Node], sources: dict[Value, int],
+                allowed: Callable[[Node], bool]) -> bool:
         """Adds to `chain` what of `home` it needs, and to `sources` what that is made of and lies in memory in any case, as those
-        that are there already do."""
+        that are there already do.  `allowed`: which nodes may be in the chain."""
         for value in node.inputs:
             base = resolve(value)[0]
             if base.node.kind.is_known or value.node in chain:
@@ -118,10 +161,10 @@ class _Sinker:
             if base.node.kind.is_state or base.node.kind.is_index:
                 return False
             if value.node in home.dims and value not in sources and not self._is_kept(home, value, chain):
-                if not _is_cheap(value.node) or not same_shape(value.shape, node.out.shape):
+                if not allowed(value.node) or not same_shape(value.shape, node.out.shape):
                     return False
                 chain.append(value.node)
-                if not self._gather(home, value.node, chain, sources):
+                if not self._gather(home, value.node, chain, sources, allowed):
                     return False
             elif value.node not in home.dims and trace(value)[0].node in home.dims:
                 return False
@@ -206,6 +249,16 @@ class _Sinker:
 def _is_cheap(node: Node) -> bool:
     """Whether computing it takes less than writing it, and does nothing else."""
     return (node.kind is CAST or node.kind is MAP and node.attrs["prim"] in CHEAP) and not node.kind.may_fail(node)
+
+
+def _is_pure(node: Node) -> bool:
+    """Whether it can be computed twice."""
+    return node.kind in (MAP, CAST) and not node.kind.may_fail(node)
+
+
+def _effort(node: Node) -> int:
+    """How many bytes are written and read in the time that computing it takes, by all cores."""
+    return 0 if _is_cheap(node) else FUNCTION if node.kind is MAP and node.attrs["prim"] in ELEMENTARY else 1
 
 
 def _is_narrow(home: Group, node: Node) -> bool:

@@ -130,6 +130,45 @@ def test_one_costly_value_is_kept_for_several_cheap_ones(tf):
     agree_with_the_reference(tf, [gradient], {x: np.random.RandomState(0).standard_normal((512, 256)).astype(np.float32)})
 
 
+# of h: (the function, how many arrays of its size its gradient reads beside that of what it gives, how many if none is made again)
+ACTIVATIONS = {
+    "gelu": (lambda tf, h: 0.5 * h * (1.0 + tf.erf(h * 0.70710678)), 1, 3),
+    "swish": (lambda tf, h: h * tf.sigmoid(h), 1, 2),
+    "mish": (lambda tf, h: h * tf.tanh(tf.nn.softplus(h)), 2, 3),
+    "tanh": (lambda tf, h: tf.tanh(h), 1, 1),          # what it gives is kept in any case
+    "logarithm of a sum": (lambda tf, h: tf.log(1.5 + tf.square(tf.sin(h))), 1, 3)}
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+@pytest.mark.parametrize("rows, again", [(4300, True), (512, False)])
+def test_functions_of_a_large_value_are_computed_again(tf, name, rows, again):
+    """What no cache holds takes longer to write and to read than a few functions of it take to compute; the bits are the same."""
+    function, few, many = ACTIVATIONS[name]
+    x, w = tf.placeholder(tf.float32, [rows, 64]), tf.get_variable("w", [64, 256])
+    y = function(tf, tf.nn.bias_add(tf.matmul(x, w), tf.get_variable("b", [256])))
+    loss = tf.reduce_mean(tf.square(tf.matmul(y, tf.get_variable("v", [256, 64]))))
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+    kept, found = {}, {}
+    for off in ("", "rematerialization"):
+        options = Options(off=frozenset([off] if off else []))
+        program = compiler.compile(tf.get_default_graph(), [], [train], {x: x.shape.as_list()}, options=options)
+        gradient = next(step[0] for step in program.layout.steps if step[0].name.startswith("cols_"))
+        kept[off] = sum(b.shape[-1] == 256 and b.rank == 2 for b, p in zip(gradient.buffers, gradient.params) if p.use == "in") - 1
+    assert kept["rematerialization"] == many
+    assert kept[""] == (few if again else many)
+    feeds = {x: np.random.RandomState(0).standard_normal((rows, 64)).astype(np.float32)}
+    for off in ("", "rematerialization"):
+        with pytest.MonkeyPatch.context() as patch, tf.Session(jit="always") as session:
+            patch.setenv("JITGRAPH_WITHOUT", off)
+            tf.set_random_seed(1)
+            session.run([v.assign(tf.sin(tf.cast(tf.reshape(tf.range(v.shape.num_elements()), v.shape), tf.float32)))
+                         for v in tf.trainable_variables()])
+            session.run(train, feeds)
+            found[off] = session.run(tf.trainable_variables())
+    for one, other in zip(found[""], found["rematerialization"]):
+        np.testing.assert_array_equal(one, other)
+
+
 def agree_with_the_reference(tf, steps, feeds):
     """Runs the steps one after the other, compiled and not; what the last one gives is the same."""
     found = []
