@@ -18,7 +18,7 @@ from jitgraph.autograph.features import Feature, Options, Status, under
 from jitgraph.autograph.messages import say
 from jitgraph.autograph.rewriting import rewritten
 from jitgraph.autograph.source import built, definition_of, is_rewritten, made_like
-from jitgraph.control.program_order import acts, put_in_order
+from jitgraph.control.program_order import acts, branches_in_order, put_in_order
 from jitgraph.graph import structures as nest
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.scopes import control_dependencies, name_scope
@@ -61,7 +61,8 @@ def _in_order(function: Callable) -> Callable:
     def called(*args: Any, **kwargs: Any) -> Any:
         graph = get_default_graph()
         before = len(graph.get_operations())
-        result = function(*args, **kwargs)
+        with branches_in_order(graph):
+            result = function(*args, **kwargs)
         made = graph.get_operations()[before:]
         put_in_order(made)
         with control_dependencies([op for op in made if acts(op)]):

@@ -98,6 +98,7 @@ class Branch:
         else:
             self.graph.name_apart()
         self.graph.is_branch = True
+        self.graph.orders_branches = self.graph.outer_graph.orders_branches
         self.what = what
         with self.graph.as_default():
             result = function()

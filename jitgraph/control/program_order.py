@@ -1,16 +1,29 @@
 """The order of what reads and writes in the functions of ``tf.function``: that of the program."""
 from __future__ import annotations
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from jitgraph.graph.function_graph import FunctionGraph
+from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 
 
 def acts(op: Operation) -> bool:
     """Whether an operation runs for what it does, though nobody asks for its value."""
     return op.opdef is not None and op.opdef.acts
+
+
+@contextlib.contextmanager
+def branches_in_order(graph: Graph) -> Iterator[None]:
+    """A block whose conditionals do what stands in their branches, in the order of the program, though nobody asks for it.  Its
+    loops do only what their variables ask for, as those of graphs do."""
+    before, graph.orders_branches = graph.orders_branches, True
+    try:
+        yield
+    finally:
+        graph.orders_branches = before
 
 
 def put_in_order(operations: Iterable[Operation]) -> None:
@@ -38,6 +51,6 @@ def _touched(op: Operation) -> list[Any]:
 
 def finish(graph: FunctionGraph) -> None:
     """Puts what a function does in order, if that is asked for, and lets it be done."""
-    if graph.ordered:
+    if graph.ordered or graph.orders_branches:
         put_in_order(graph.get_operations())
         graph.control_outputs = [op for op in graph.get_operations() if acts(op)]

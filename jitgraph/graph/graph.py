@@ -29,6 +29,7 @@ class Graph:
     building_function = False
     is_branch = False                               # of a conditional
     outer_graph: Graph | None = None
+    orders_branches = False                         # see control.program_order
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -50,6 +51,7 @@ class Graph:
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Any] = set()
         self._functions: dict[str, Any] = {}
+        self._versions: Any = None      # a VersionDef, once a GraphDef has been imported
         # {tensor: the tensor, here or in the graph around, that it stands for}: captured ones, and those of Merges and
         # Exits of imported control flow that has been raised for its gradient (jitgraph.frames)
         self.sources: dict[Tensor, Tensor] = {}
@@ -105,10 +107,10 @@ class Graph:
 
     @property
     def graph_def_versions(self) -> Any:
-        """The VersionDef of GraphDefs of this graph."""
+        """The VersionDef of GraphDefs of this graph, that of the oldest graph which joined it."""
         from jitgraph.graph.protos.graph_def import version_def
 
-        return version_def()
+        return self._versions or version_def()
 
     # -- making nodes ----------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from jitgraph.control.program_order import acts, put_in_order
+from jitgraph.control.program_order import acts, branches_in_order, put_in_order
 from jitgraph.graph import structures as nest
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
 from jitgraph.graph.convert import convert_to_tensor
@@ -46,9 +46,12 @@ class AutomaticControlDependencies:
     def __enter__(self) -> AutomaticControlDependencies:
         self._graph = get_default_graph()
         self._known = set(self._graph.get_operations())
+        self._branches = branches_in_order(self._graph)
+        self._branches.__enter__()
         return self
 
     def __exit__(self, kind: Any, *error: Any) -> None:
+        self._branches.__exit__(None, None, None)
         if kind is not None:
             return
         if self._graph is not get_default_graph():

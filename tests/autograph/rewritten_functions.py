@@ -563,3 +563,19 @@ def ordered(v, n):
         else:
             v.assign_sub(0.5)
     return v.read_value()
+
+
+def ordered_branches(v, p, n):
+    v.assign(v + 1.0)
+    if p:
+        v.assign(v * 2.0)
+        y = 0.0
+    else:
+        v.assign(v + 10.0)
+        y = 1.0
+    v.assign(v + 0.5)
+    i = 0
+    while i < n:
+        v.assign(v + 100.0)     # nothing that the loop gives depends on it
+        i += 1
+    return y, i, v.read_value()

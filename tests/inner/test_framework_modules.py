@@ -69,6 +69,37 @@ def test_what_is_written_in_order_acts_in_order(tf):
         assert session.run(results) == (2.0, 4.0) and session.run([marked]) == [1.0] and session.run(counter) == 7.0
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_what_stands_in_branches_acts_in_order_too(tf, several):
+    from tensorflow.python.framework import auto_control_deps
+
+    counter = tf.Variable(1.0, use_resource=True)
+    which = tf.placeholder(tf.int32)
+
+    def inner():
+        return tf.cond(tf.equal(which, 1), lambda: counter.assign(counter * 2), lambda: counter.assign(counter * 3))
+
+    def add():
+        counter.assign_add(4.0)
+        return 0.0
+
+    with auto_control_deps.AutomaticControlDependencies() as block:
+        counter.assign_add(1.0)
+        if several:
+            tf.case([(tf.equal(which, 0), add)], default=lambda: (inner(), 1.0)[1])
+        else:
+            tf.cond(tf.equal(which, 0), add, lambda: (inner(), 1.0)[1])
+        counter.assign_sub(0.5)
+        after = block.mark_as_return(counter.read_value())
+    later = tf.cond(tf.equal(which, 0), add, lambda: 1.0)      # outside, it does only what is asked for
+    for _ in range(2):
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            assert [session.run(after, {which: n}) for n in (0, 1, 2)] == [5.5, 12.5, 40.0]
+            session.run(later, {which: 0})
+            assert session.run(counter) == 40.0
+
+
 def test_a_graph_of_a_function(tf):
     from tensorflow.python.framework import func_graph
 
