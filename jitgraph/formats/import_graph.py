@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -20,6 +21,7 @@ from jitgraph.graph.errors import NotFoundError, OpError
 from jitgraph.graph.function_graph import CALLS, FunctionGraph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.protos.flows import as_programs_have_them, flows_are_values
+from jitgraph.graph.protos.graph_def import joined_versions
 from jitgraph.graph.protos.node_proto import REPLAYS
 from jitgraph.graph.protos.tensor_proto import other_form
 from jitgraph.graph.registry import lookup
@@ -66,6 +68,7 @@ def import_graph_def(graph_def: Any, input_map: Any = None, return_elements: Any
             importer = _Importer(graph, graph_def.node, tensors, scope, producer_ops, library, find, graph_def.versions.producer)
             importer.run()
             importer.check_input_map()
+            graph._versions = joined_versions(graph.graph_def_versions, graph_def.versions)
             return None if wanted is None else [importer.element(text) for text in wanted]
         except BaseException:
             _take_back(graph, *before)
@@ -89,7 +92,7 @@ def _checked_graph_def(graph_def: Any) -> Any:
         return graph_def
     if type(graph_def).__name__ == "GraphDef" and hasattr(graph_def, "SerializeToString"):
         return messages.GraphDef.FromString(graph_def.SerializeToString())
-    raise TypeError(f"graph_def must be a GraphDef proto, not {type(graph_def).__name__}.")
+    raise TypeError("graph_def must be a GraphDef proto.")
 
 
 def _checked_input_map(input_map: Any) -> dict[str, Any]:
@@ -97,7 +100,11 @@ def _checked_input_map(input_map: Any) -> dict[str, Any]:
         return {}
     if not isinstance(input_map, dict) or not all(isinstance(key, (str, bytes)) for key in input_map):
         raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
-    return {as_text(key): value for key, value in input_map.items()}
+    mapped = {as_text(key): value for key, value in input_map.items()}
+    for key in mapped:
+        if not key.startswith("^"):
+            _check_tensor_name(key)
+    return mapped
 
 
 def _checked_return_elements(return_elements: Any) -> list[str] | None:
@@ -106,7 +113,14 @@ def _checked_return_elements(return_elements: Any) -> list[str] | None:
     texts = [as_text(text) for text in return_elements]
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("return_elements must be a list of strings.")
+    for text in texts:
+        _check_tensor_name(text)
     return texts
+
+
+def _check_tensor_name(text: str) -> None:
+    if not re.fullmatch(r"[^:]*(:\s*\d+\s*)?", text):
+        raise ValueError(f"Cannot convert {text!r} to a tensor name.")
 
 
 def _tensors(mapped: dict[str, Any], scope: str) -> dict[str, Tensor]:
@@ -173,6 +187,7 @@ class _Importer:
         self._producer = producer   # the version of what wrote the file
         self._made: dict[str, Operation] = {}
         self._open: list[tuple[Operation, int, Endpoint]] = []      # back edges of loops, closed at the end
+        self._bound: dict[str, list[tuple[list, int, str]]] = {}    # {node: the entries that bind it to another, see _colocate}
 
     def _parsed(self, definitions: Any) -> dict[str, Node]:
         nodes: dict[str, Node] = {}
@@ -215,6 +230,7 @@ class _Importer:
             raise ValueError(f"{len(left)} nodes in a cycle: {', '.join(left[:5])}{' ...' if len(left) > 5 else ''}")
         for op, index, (name, output) in self._open:
             op._update_input(index, self._output(op.name, name, output))
+        self._colocate()
 
     def _needed(self, node: Node) -> set[str]:
         """The nodes of the file that must be there before `node`."""
@@ -298,7 +314,7 @@ class _Importer:
         graph = self._graph
         hints = annotations.pop("_output_shapes", None)
         replays = bool(annotations.pop(REPLAYS, False))
-        groups = self._colocation(node, annotations)
+        colocated = self._colocation(node, annotations)
         name = self._unique(self._scope + node.name)
         output_dtypes = build.output_types(opdef, attrs)
         output_shapes = build.infer_shapes(opdef, name, inputs, attrs, len(output_dtypes))
@@ -306,16 +322,11 @@ class _Importer:
             output_shapes = [tensor._shape for tensor in attrs["f"].outputs]
         output_shapes = _with_hints(name, output_shapes, _without_handles(hints, opdef, output_dtypes))
         controls = dict.fromkeys([*self._controls(node), *graph._control.inputs_for(inputs)])
-        with _DeviceOf(graph, node, bool(groups)):
+        with _DeviceOf(graph, node, colocated):
             op = graph.add_op(opdef, node.type, name, inputs, attrs, output_dtypes, output_shapes, list(controls))
         op.annotations = {**annotations, **(op.annotations or {})} or None
         op.replays = replays
         _keep_forms(op, node)
-        for group in groups:
-            owner = self._made.get(group)
-            if owner is not None and owner.device:
-                op._device = owner.device
-                break
         self._open.extend((op, i, endpoint) for i, endpoint in enumerate(node.inputs)
                           if endpoint not in self._map and self._is_back_edge(node, endpoint[0]))
         return op
@@ -331,21 +342,30 @@ class _Importer:
         finally:
             graph._names.scope = before
 
-    def _colocation(self, node: Node, annotations: dict[str, Any]) -> list[str]:
-        """The nodes of the file that `node` is bound to; writes their new names into the annotation."""
+    def _colocation(self, node: Node, annotations: dict[str, Any]) -> bool:
+        """Whether `node` is bound to other nodes of the file, which ``_colocate`` names once they are made."""
         entries = annotations.get("_class")
-        if not isinstance(entries, list):
-            return []
-        groups = []
-        for i, entry in enumerate(entries):
+        bound = self._bound[node.name] = []
+        for i, entry in enumerate(entries if isinstance(entries, list) else []):
             text = entry.decode("utf-8", "replace") if isinstance(entry, bytes) else str(entry)
             if text.startswith("loc:@"):
                 group = text[5:]
                 if group not in self._nodes:
                     raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{group}'")
-                groups.append(group)
-                entries[i] = f"loc:@{self._scope}{group}"
-        return groups
+                bound.append((entries, i, group))
+        return any(group != node.name for _, _, group in bound)
+
+    def _colocate(self) -> None:
+        """Writes the names that nodes got into the groups of those bound to them, which are where the first of them is that has
+        a device, and where it is undecided otherwise, whatever the file says of themselves."""
+        for name, bound in self._bound.items():
+            owners = []
+            for entries, i, group in bound:
+                owner = self._made[group]
+                entries[i] = f"loc:@{owner.name}"
+                owners += [owner] if group != name else []
+            if owners:
+                self._made[name]._device = next((owner.device for owner in owners if owner.device), "")
 
     # -- the result
 

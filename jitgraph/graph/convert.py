@@ -52,6 +52,8 @@ def convert_to_tensor(value: Any, dtype: DType | None = None, name: str | None =
     Tensors stay as they are; others go through the registered functions.  With `as_ref`, a variable gives its
     reference.  Raises TypeError if there is no conversion, ValueError if a tensor has another dtype or graph.
     """
+    if dtype is not None and not isinstance(dtype, DType):      # of an array, say, in place of a tensor's
+        dtype = as_dtype(dtype)
     if isinstance(value, Tensor):
         if dtype is not None and value.dtype.base_dtype is not dtype.base_dtype:
             raise ValueError(f"Tensor conversion requested dtype {dtype.base_dtype.name} for Tensor with dtype "

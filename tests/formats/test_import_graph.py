@@ -124,6 +124,30 @@ def test_colocation_is_under_the_prefix_and_takes_the_device(tf):
     assert z.colocation_groups() == [b"loc:@import/c"] and z.device == "/device:GPU:1"
 
 
+def test_what_is_colocated_follows_the_names_and_devices_of_its_group(tf):
+    def bound(name, group, device=""):
+        groups = f'attr {{ key: "_class" value {{ list {{ s: "loc:@{group}" }} }} }}'
+        return f'node {{ name: "{name}" op: "NoOp" device: "{device}" {groups} }}'
+
+    file = graph_def(bound("b", "a") + bound("a", "a", "/device:CPU:0") + bound("d", "c", "/device:CPU:0") + bound("c", "c"))
+    for suffix in "", "_1":
+        made = tf.import_graph_def(file, return_elements=list("abcd"), name="")
+        assert [op.name for op in made] == [letter + suffix for letter in "abcd"]
+        assert [op.colocation_groups() for op in made] == [[f"loc:@{letter}{suffix}".encode()] for letter in "aacc"]
+        assert [op.device for op in made] == ["/device:CPU:0", "/device:CPU:0", "", ""]
+
+
+def test_a_graph_is_as_old_as_the_oldest_that_joined_it(tf):
+    assert str(tf.get_default_graph().graph_def_versions) == "producer: 134\n"
+    for versions, joined in (("producer: 30 bad_consumers: 5", "producer: 30 bad_consumers: 5"),
+                             ("producer: 40 min_consumer: 3 bad_consumers: 2", "producer: 30 min_consumer: 3 bad_consumers: [2, 5]")):
+        tf.import_graph_def(graph_def(const("c") + f"versions {{ {versions} }}"))
+        found = tf.get_default_graph().as_graph_def().versions
+        assert found == tf.get_default_graph().graph_def_versions == text_format.Parse(joined, type(found)())
+    tf.function(lambda x: x + 1.0)(tf.constant(1.0))
+    assert tf.get_default_graph().as_graph_def().versions.min_consumer == 12      # older readers know no functions
+
+
 def test_shapes_noted_by_the_writer_are_used(tf):
     hint = 'attr { key: "_output_shapes" value { list { shape { dim { size: 2 } } } } }'
     placeholder = f'node {{ name: "p" op: "Placeholder" attr {{ key: "dtype" value {{ type: DT_FLOAT }} }} {hint} }}'
@@ -149,6 +173,7 @@ def test_input_map(tf):
 @pytest.mark.parametrize("make, error, message", [
     (lambda tf: {"x:0": tf.constant(1.0)}, ValueError, r"not found in graph_def: \[x:0\]"),
     (lambda tf: {"c:0": tf.constant(1)}, ValueError, "was passed int32 from Const:0 incompatible with expected float32"),
+    (lambda tf: {"c:0:0": tf.constant(1.0)}, ValueError, "Cannot convert 'c:0:0' to a tensor name"),
     (lambda tf: [1], TypeError, "must be a dictionary mapping strings to Tensor"),
     (lambda tf: {1: tf.constant(1.0)}, TypeError, "must be a dictionary mapping strings to Tensor")])
 def test_wrong_input_maps(tf, make, error, message):
@@ -170,7 +195,8 @@ def test_tensors_of_another_graph(tf):
 
 @pytest.mark.parametrize("elements, message", [
     (["x"], "Requested return node 'x' not found"), (["c:1"], "Invalid return output 1 of node 'c', which has 1"),
-    (["x:0"], "not found in graph def")])
+    (["x:0"], "not found in graph def"), (["c:0:0"], "Cannot convert 'c:0:0' to a tensor name"),
+    (["c:x"], "Cannot convert 'c:x' to a tensor name")])
 def test_results_that_are_not_there(tf, elements, message):
     with pytest.raises(ValueError, match=message):
         tf.import_graph_def(graph_def(const("c")), return_elements=elements)
