@@ -39,7 +39,7 @@ def _constant_logits(features: Any, weight_column: Any, units: int) -> Any:
         return multiply(bias, ones([sizes[0], units]))
 
 
-def _model_function(head: Any, optimizer: Any, weight_column: Any = None) -> Callable:
+def baseline_model_function(head: Any, optimizer: Any, weight_column: Any = None) -> Callable:
     def model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
         logits = _constant_logits(features, weight_column, head.logits_dimension)
 
@@ -57,14 +57,14 @@ class BaselineClassifier(Estimator):
     def __init__(self, model_dir: Any = None, n_classes: int = 2, weight_column: Any = None, label_vocabulary: Any = None,
                  optimizer: Any = "Ftrl", config: Any = None, loss_reduction: str = Reduction.SUM):
         head = head_for(n_classes, weight_column, label_vocabulary, loss_reduction)
-        super().__init__(_model_function(head, optimizer, weight_column), model_dir=model_dir, config=config)
+        super().__init__(baseline_model_function(head, optimizer, weight_column), model_dir=model_dir, config=config)
 
 
 class BaselineEstimator(Estimator):
     """A model of constant logits with a head."""
 
     def __init__(self, head: Any, model_dir: Any = None, optimizer: Any = "Ftrl", config: Any = None):
-        super().__init__(_model_function(head, optimizer), model_dir=model_dir, config=config)
+        super().__init__(baseline_model_function(head, optimizer), model_dir=model_dir, config=config)
 
 
 class BaselineRegressor(Estimator):
@@ -73,4 +73,4 @@ class BaselineRegressor(Estimator):
     def __init__(self, model_dir: Any = None, label_dimension: int = 1, weight_column: Any = None, optimizer: Any = "Ftrl",
                  config: Any = None, loss_reduction: str = Reduction.SUM):
         head = regression_head(weight_column, label_dimension, loss_reduction)
-        super().__init__(_model_function(head, optimizer), model_dir=model_dir, config=config)
+        super().__init__(baseline_model_function(head, optimizer), model_dir=model_dir, config=config)

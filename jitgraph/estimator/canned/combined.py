@@ -27,7 +27,7 @@ _LINEAR_RATE = 0.005
 _NO_COLUMNS = "Either linear_feature_columns or dnn_feature_columns must be defined."
 
 
-class _Parts(NamedTuple):
+class Parts(NamedTuple):
     """The arguments of both halves."""
 
     linear_feature_columns: Any
@@ -50,7 +50,7 @@ def _checked_optimizer(given: Any, rate: float) -> Optimizer:
     return optimizer
 
 
-def _deep(parts: _Parts, head: Any, features: Any, mode: str, config: Any, slices: Any) -> tuple[Any, Optimizer, str]:
+def _deep(parts: Parts, head: Any, features: Any, mode: str, config: Any, slices: Any) -> tuple[Any, Optimizer, str]:
     """(logits, optimizer, scope) of the deep half."""
     optimizer = _checked_optimizer(parts.dnn_optimizer, _DEEP_RATE)
     if not parts.dnn_hidden_units:
@@ -61,7 +61,7 @@ def _deep(parts: _Parts, head: Any, features: Any, mode: str, config: Any, slice
         return logit_fn(features=features, mode=mode), optimizer, scope.name
 
 
-def _linear(parts: _Parts, head: Any, features: Any, slices: Any) -> tuple[Any, Optimizer, str]:
+def _linear(parts: Parts, head: Any, features: Any, slices: Any) -> tuple[Any, Optimizer, str]:
     """(logits, optimizer, scope) of the linear half."""
     columns = parts.linear_feature_columns
     optimizer = _checked_optimizer(parts.linear_optimizer, min(_LINEAR_RATE, 1 / math.sqrt(len(columns))))
@@ -71,7 +71,9 @@ def _linear(parts: _Parts, head: Any, features: Any, slices: Any) -> tuple[Any, 
         return logits, optimizer, scope.name
 
 
-def _model_function(head: Any, parts: _Parts) -> Callable:
+def combined_model_function(head: Any, parts: Parts) -> Callable:
+    """The model function of both halves with a head."""
+
     def model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
         check_features(features)
         if not parts.linear_feature_columns and not parts.dnn_feature_columns:
@@ -104,7 +106,7 @@ _ARGUMENTS = """
 
 
 class _Combined(Estimator):
-    def _checked(self, parts: _Parts) -> _Parts:
+    def _checked(self, parts: Parts) -> Parts:
         self._feature_columns = [*(parts.linear_feature_columns or []), *(parts.dnn_feature_columns or [])]
         if not self._feature_columns:
             raise ValueError(_NO_COLUMNS)
@@ -120,11 +122,11 @@ class DNNLinearCombinedClassifier(_Combined):
                  weight_column: Any = None, label_vocabulary: Any = None, input_layer_partitioner: Any = None,
                  config: Any = None, warm_start_from: Any = None, loss_reduction: str = Reduction.SUM, batch_norm: bool = False,
                  linear_sparse_combiner: str = "sum"):
-        parts = self._checked(_Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
+        parts = self._checked(Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
                                      dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
                                      linear_sparse_combiner))
         head = head_for(n_classes, weight_column, label_vocabulary, loss_reduction)
-        super().__init__(_model_function(head, parts), model_dir=model_dir, config=config, warm_start_from=warm_start_from)
+        super().__init__(combined_model_function(head, parts), model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
 
 class DNNLinearCombinedEstimator(_Combined):
@@ -134,10 +136,10 @@ class DNNLinearCombinedEstimator(_Combined):
                  dnn_feature_columns: Any = None, dnn_optimizer: Any = "Adagrad", dnn_hidden_units: Any = None,
                  dnn_activation_fn: Any = relu, dnn_dropout: float | None = None, input_layer_partitioner: Any = None,
                  config: Any = None, linear_sparse_combiner: str = "sum"):
-        parts = self._checked(_Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
+        parts = self._checked(Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
                                      dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, False,
                                      linear_sparse_combiner))
-        super().__init__(_model_function(head, parts), model_dir=model_dir, config=config)
+        super().__init__(combined_model_function(head, parts), model_dir=model_dir, config=config)
 
 
 class DNNLinearCombinedRegressor(_Combined):
@@ -149,8 +151,8 @@ class DNNLinearCombinedRegressor(_Combined):
                  weight_column: Any = None, input_layer_partitioner: Any = None, config: Any = None,
                  warm_start_from: Any = None, loss_reduction: str = Reduction.SUM, batch_norm: bool = False,
                  linear_sparse_combiner: str = "sum"):
-        parts = self._checked(_Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
+        parts = self._checked(Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
                                      dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
                                      linear_sparse_combiner))
         head = regression_head(weight_column, label_dimension, loss_reduction)
-        super().__init__(_model_function(head, parts), model_dir=model_dir, config=config, warm_start_from=warm_start_from)
+        super().__init__(combined_model_function(head, parts), model_dir=model_dir, config=config, warm_start_from=warm_start_from)

@@ -75,7 +75,8 @@ def _summarize(bias: Any, variables: list[Any], units: int = 1) -> None:
     scalar("fraction_of_zero_weights", _fraction_of_zero([part for variable in variables for part in parts_of(variable)]))
 
 
-def _model_function(head: Any, feature_columns: Any, optimizer: Any, partitioner: Any, sparse_combiner: str) -> Callable:
+def linear_model_function(head: Any, feature_columns: Any, optimizer: Any, partitioner: Any, sparse_combiner: str) -> Callable:
+    """The model function of a linear model with a head."""
     columns = tuple(feature_columns or [])
 
     def model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
@@ -121,7 +122,7 @@ class LinearClassifier(Estimator):
         check_use(optimizer, feature_columns, sparse_combiner, n_classes <= 2,
                   "LinearSDCA cannot be used in a multi-class setting.")
         head = head_for(n_classes, weight_column, label_vocabulary, loss_reduction)
-        super().__init__(_model_function(head, feature_columns, optimizer, partitioner, sparse_combiner), model_dir=model_dir,
+        super().__init__(linear_model_function(head, feature_columns, optimizer, partitioner, sparse_combiner), model_dir=model_dir,
                          config=config, warm_start_from=warm_start_from)
 
 
@@ -130,7 +131,7 @@ class LinearEstimator(Estimator):
 
     def __init__(self, head: Any, feature_columns: Any, model_dir: Any = None, optimizer: Any = "Ftrl", config: Any = None,
                  partitioner: Any = None, sparse_combiner: str = "sum"):
-        super().__init__(_model_function(head, feature_columns, optimizer, partitioner, sparse_combiner), model_dir=model_dir,
+        super().__init__(linear_model_function(head, feature_columns, optimizer, partitioner, sparse_combiner), model_dir=model_dir,
                          config=config)
 
 
@@ -143,5 +144,5 @@ class LinearRegressor(Estimator):
         check_use(optimizer, feature_columns, sparse_combiner, label_dimension <= 1,
                   "LinearSDCA can only be used with one-dimensional label.")
         head = regression_head(weight_column, label_dimension, loss_reduction)
-        super().__init__(_model_function(head, feature_columns, optimizer, partitioner, sparse_combiner), model_dir=model_dir,
+        super().__init__(linear_model_function(head, feature_columns, optimizer, partitioner, sparse_combiner), model_dir=model_dir,
                          config=config, warm_start_from=warm_start_from)
