@@ -253,6 +253,8 @@ def as_dtype(type_value: Any) -> DType:
 def _from_numpy(type_value: Any) -> DType | None:
     if isinstance(type_value, (str, int)) or type_value is None:
         return None
+    if isinstance(type_value, type) and not issubclass(type_value, (np.generic, np.dtype)):
+        return None         # NumPy would take it for that of objects
     try:
         dtype = np.dtype(type_value)
     except (TypeError, ValueError):

@@ -22,11 +22,17 @@ def to_array(value: Any, dtype: DType | None = None) -> np.ndarray:
         raise ValueError("None values not supported.")
     if isinstance(value, (np.ndarray, np.generic)):
         return _from_numpy(value, dtype)
-    if callable(getattr(value, "__array__", None)) and not hasattr(value, "_as_graph_element"):
-        return _from_numpy(np.asarray(value), dtype)        # a column of a table keeps its dtype as an array does
+    if gives_array(value):
+        return _from_numpy(np.asarray(value), dtype)        # a column of a table, an image keeps its dtype as an array does
     if dtype is not None and dtype.base_dtype is dtypes.string:
         return _strings(value)
     return _from_python(value, dtype)
+
+
+def gives_array(value: Any) -> bool:
+    """Whether `value` is an array, or something that NumPy makes one of: a column of a table, an image."""
+    gives = callable(getattr(value, "__array__", None)) or isinstance(getattr(value, "__array_interface__", None), dict)
+    return gives and not hasattr(value, "_as_graph_element")
 
 
 def _from_numpy(value: Any, dtype: DType | None) -> np.ndarray:

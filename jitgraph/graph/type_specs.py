@@ -8,6 +8,7 @@ import numpy as np
 
 from jitgraph.graph import dtypes
 from jitgraph.graph.composite import IndexedSlices, SparseTensor
+from jitgraph.graph.shape_rules import broadcast_shapes
 from jitgraph.graph.shapes import TensorShape
 from jitgraph.graph.tensor import Tensor
 
@@ -19,7 +20,7 @@ class TypeSpec:
     value_type: Any = property(lambda self: None)
 
     def _values(self) -> tuple:
-        return tuple(_comparable(getattr(self, field)) for field in self._FIELDS)
+        return tuple(map(_comparable, self._serialize()))
 
     def _serialize(self) -> tuple:
         return tuple(getattr(self, field) for field in self._FIELDS)
@@ -65,6 +66,12 @@ class TypeSpec:
 def _comparable(value: Any) -> Any:
     if isinstance(value, TensorShape):
         return None if value.ndims is None else tuple(value.as_list())
+    if isinstance(value, (list, tuple)):
+        return (type(value), *map(_comparable, value))
+    if isinstance(value, dict):
+        return (dict, *sorted((key, _comparable(its)) for key, its in value.items()))
+    if isinstance(value, np.ndarray):
+        return np.ndarray, value.shape, _comparable(value.tolist())
     return value
 
 
@@ -136,7 +143,16 @@ class BoundedTensorSpec(TensorSpec):
         super().__init__(shape, dtype, name)
         if minimum is None or maximum is None:
             raise ValueError(f"minimum and maximum must be provided; but saw '{minimum}' and '{maximum}'")
-        self._minimum, self._maximum = (np.array(bound, self.dtype.as_numpy_dtype) for bound in (minimum, maximum))
+        self._minimum, self._maximum = self._bound("minimum", minimum), self._bound("maximum", maximum)
+
+    def _bound(self, which: str, value: Any) -> np.ndarray:
+        try:
+            broadcast_shapes(np.shape(value), _comparable(self.shape))
+        except ValueError as error:
+            raise ValueError(f"{which} is not compatible with shape. Message: {error!r}.") from None
+        bound = np.array(value, self.dtype.as_numpy_dtype)
+        bound.setflags(write=False)
+        return bound
 
     @classmethod
     def from_spec(cls, spec: Any) -> BoundedTensorSpec:         # type: ignore[override]
@@ -154,8 +170,15 @@ class BoundedTensorSpec(TensorSpec):
         """The greatest values."""
         return self._maximum
 
+    def __eq__(self, other: object) -> bool:
+        """Whether shape, dtype and name are the same, and the bounds to 8 digits."""
+        return (super().__eq__(other) and np.allclose(self.minimum, other.minimum)          # type: ignore[attr-defined]
+                and np.allclose(self.maximum, other.maximum))                               # type: ignore[attr-defined]
+
     def _values(self) -> tuple:
-        return (*super()._values()[:2], self._minimum.tolist().__repr__(), self._maximum.tolist().__repr__(), self.name)
+        return (*super()._values()[:2], self.name)
+
+    __hash__ = TensorSpec.__hash__
 
     def __repr__(self) -> str:
         return (f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, minimum={self.minimum!r}, "

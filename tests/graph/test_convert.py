@@ -144,6 +144,34 @@ class Column:
         return self.values if dtype is None else self.values.astype(dtype)
 
 
+class Image:
+    """Something that tells NumPy where its numbers lie."""
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __array_interface__(self):
+        return self.array.__array_interface__
+
+
+def test_what_tells_where_its_numbers_lie_keeps_its_dtype(tf, run):
+    for array in (np.uint8([[1, 2]]), np.int64([1]), np.array([0.5]), np.array([b"a", b"b"])):
+        tensor = tf.constant(Image(array))
+        assert tensor.dtype == tf.as_dtype(array.dtype) == tf.identity(Image(array)).dtype
+        assert run(tensor).tolist() == array.tolist()
+    assert tf.convert_to_tensor(Image(np.uint8([1])), tf.float32).dtype == tf.float32
+    assert tf.make_tensor_proto(Image(np.array([b"foo", b"bar"])), shape=[1, 2]).string_val == [b"foo", b"bar"]
+
+
+def test_a_dtype_may_be_that_of_an_array(tf):
+    from jitgraph.graph.convert import convert_to_tensor
+
+    assert convert_to_tensor(1, np.dtype(np.int64)).dtype == tf.int64
+    with pytest.raises(ValueError, match="requested dtype int64"):
+        convert_to_tensor(tf.constant(1.0), np.dtype(np.int64))
+
+
 def test_what_gives_an_array_keeps_its_dtype(tf):
     assert tf.constant(Column(1, 2)).dtype == tf.int64 and tf.constant(Column(0.5)).dtype == tf.float64
     assert tf.convert_to_tensor(Column(1, 2), tf.float32).dtype == tf.float32

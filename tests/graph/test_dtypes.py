@@ -68,3 +68,11 @@ def test_type_sets_join_and_keep_their_default():
     assert more.default is dtypes.int32 and dtypes.float64 in more and len(more) == 6
     assert dtypes.int64 not in more - dtypes.int64
     assert list(index) == [dtypes.int32, dtypes.int64]
+
+
+def test_classes_that_are_no_dtypes(tf):
+    for other in (list, dict, tf.Tensor):
+        with pytest.raises(TypeError, match="to a TensorFlow DType"):
+            tf.as_dtype(other)
+        assert tf.string != other
+    assert tf.as_dtype(np.dtype(np.int64)) == tf.as_dtype(np.int64) == tf.int64 and tf.as_dtype(object) == tf.string

@@ -100,6 +100,38 @@ def test_what_stands_in_branches_acts_in_order_too(tf, several):
             assert session.run(counter) == 40.0
 
 
+def test_bounds_of_a_spec(tf):
+    from tensorflow.python.framework.tensor_spec import BoundedTensorSpec
+
+    spec = BoundedTensorSpec((2, 3), tf.float32, 0, (1, 2, 3))
+    assert spec == BoundedTensorSpec((2, 3), tf.float32, 1e-9, (1, 2, 3)) and hash(spec) == hash(
+        BoundedTensorSpec((2, 3), tf.float32, 1e-9, (1, 2, 3)))
+    assert spec != BoundedTensorSpec((2, 3), tf.float32, 0.1, (1, 2, 3)) and spec != tf.TensorSpec((2, 3), tf.float32)
+    with pytest.raises(ValueError, match="read-only"):
+        spec.maximum[0] = 5
+    for bounds, which in (((0, 0), 1), "minimum"), ((0, (1, 1)), "maximum"):
+        with pytest.raises(ValueError, match=f"{which} is not compatible with shape"):
+            BoundedTensorSpec((2, 3), tf.float32, *bounds)
+
+
+def test_specs_of_own_types_differ_by_what_they_serialize(tf):
+    from tensorflow.python.framework.type_spec import TypeSpec
+
+    class Pair(TypeSpec):
+        def __init__(self, *parts):
+            self.parts = parts
+
+        def _serialize(self):
+            return self.parts
+
+    shape = tf.TensorShape([2, None])
+    same = [lambda: Pair(shape, "a"), lambda: Pair({"k": [1, (2,)]}), lambda: Pair(np.array([[1, 2]])),
+            lambda: Pair(tf.TensorSpec([2], tf.int32))]
+    for i, one in enumerate(same):
+        assert [one() == other() for other in same] == [i == j for j in range(len(same))] and hash(one()) == hash(one())
+    assert Pair(shape) != Pair(tf.TensorShape([2, 3])) and Pair([1]) != Pair((1,)) and Pair(np.array([1])) != Pair(np.array([2]))
+
+
 def test_a_graph_of_a_function(tf):
     from tensorflow.python.framework import func_graph
 

@@ -126,6 +126,17 @@ def test_concat_checks_shapes(tf, run):
     assert tf.concat([tf.zeros([2, 3])], 0).op.type == "Identity"
 
 
+def test_stack_keeps_the_dtypes_of_arrays(tf, run):
+    wide, whole = np.array([1.0, 2.0]), np.array([3, 4])
+    for axis in 0, 1, -1:
+        assert tf.stack([wide, wide], axis).dtype == tf.float64 and tf.stack((whole, whole), axis).dtype == tf.int64
+    np.testing.assert_array_equal(run(tf.stack([whole, whole + 1])), [[3, 4], [4, 5]])
+    assert tf.stack([[1.0, 2.0], wide]).dtype == tf.float32 and tf.stack([np.float64(1), np.float64(2)]).dtype == tf.float32
+    assert tf.stack([wide, tf.constant([1.0, 2.0])]).dtype == tf.float32       # where tensors are, they say
+    with pytest.raises(TypeError, match=r"have types \[float64, float32\] that don't all match"):
+        tf.stack([wide, [1.0, 2.0]])
+
+
 def test_stack_of_plain_values_is_a_constant(tf):
     assert tf.stack([1, 2, 3]).op.type == "Const"
     assert tf.stack([tf.constant(1), 2]).op.type == "Pack"

@@ -10,8 +10,9 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import draw, ints
 from jitgraph.graph import constant_rules, dtypes, shape_rules, shapes
-from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
 from jitgraph.graph.dtypes import INDEX
+from jitgraph.graph.literals import gives_array
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.shapes import brackets
 from jitgraph.graph.tensor import Tensor
@@ -124,7 +125,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
 
     Raises ValueError if `axis` is out of range or the shapes differ.
     """
-    if axis == 0:
+    if axis == 0 and not _of_arrays(values):
         try:
             return convert_to_tensor(values, name=name)     # a constant if all values are
         except (TypeError, ValueError):
@@ -135,6 +136,13 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Any:
         if not -axis_limit <= axis < axis_limit:
             raise ValueError(f"axis = {axis} not in [{-axis_limit}, {axis_limit})")
     return _pack(values, axis=axis, name=name)
+
+
+def _of_arrays(values: Any) -> bool:
+    """Whether `values` begin with an array, and no tensors are among them: each then keeps its dtype."""
+    if not isinstance(values, (list, tuple)) or any(map(is_tensor_like, values)):
+        return False
+    return bool(values) and gives_array(values[0]) and np.ndim(values[0]) > 0
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list:
