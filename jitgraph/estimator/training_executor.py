@@ -167,7 +167,7 @@ class _Evaluator:
                        "expected to be same for the same checkpoint.")
             return EvalResult(NO_NEW_CHECKPOINT), []
         spec = self._spec
-        metrics = self._estimator.evaluate(spec.input_fn, steps=spec.steps, name=spec.name, checkpoint_path=path, hooks=spec.hooks)
+        metrics = self._estimator.evaluate(input_fn=spec.input_fn, steps=spec.steps, name=spec.name, checkpoint_path=path, hooks=spec.hooks)
         result = EvalResult(EVALUATED, metrics, path)
         is_final = bool(self._max_steps) and metrics[GraphKeys.GLOBAL_STEP] >= self._max_steps
         exports = self._export(result, is_final)
@@ -298,6 +298,7 @@ class TrainingExecutor:
 
     def run_evaluator(self) -> None:
         """Evaluates each checkpoint that the chief writes, until the last one."""
+        _check_eval_spec(self._eval_spec)
         assert self._eval_spec is not None
         if self._eval_spec.start_delay_secs:
             logs.info("Waiting %f secs before starting eval.", self._eval_spec.start_delay_secs)
@@ -334,13 +335,14 @@ class TrainingExecutor:
 
     def _evaluating_listener(self, asked: ContinuousEvalListener) -> _NewCheckpointListener:
         _check_eval_spec(self._eval_spec)
+        _check_eval_spec(self._eval_spec)
         assert self._eval_spec is not None
         evaluator = _Evaluator(self.estimator, self._eval_spec, self._train_spec.max_steps)
         return _NewCheckpointListener(evaluator, self._eval_spec.throttle_secs, asked)
 
     def _train(self, listeners: list) -> None:
         hooks = [*self._train_spec.hooks, *self._train_hooks]
-        self.estimator.train(self._train_spec.input_fn, max_steps=self._train_spec.max_steps, hooks=hooks,
+        self.estimator.train(input_fn=self._train_spec.input_fn, max_steps=self._train_spec.max_steps, hooks=hooks,
                              saving_listeners=listeners)
 
     def _start_distributed_training(self, listeners: list) -> None:

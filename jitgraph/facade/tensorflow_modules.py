@@ -21,7 +21,8 @@ PYTHON_PLACES = {"autograph": "autograph :jitgraph.autograph.api", "keras": "ker
 SHARED_GROUPS = ("framework", "ops", "eager", "platform", "training", "util", "client", "lib")
 """Packages whose modules are imported by modules of all others."""
 
-CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler")
+CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", "profiler", "kernels",
+                 "kernels.boosted_trees")
 """Packages of protocol buffers: `tensorflow.core.PACKAGE.anything_pb2` holds messages that are public names here."""
 
 HIDDEN_BY_FUNCTIONS = ("contrib.framework.python.ops.arg_scope",)

@@ -13,12 +13,13 @@ from jitgraph.estimator.canned.deep import deep_model_function
 from jitgraph.estimator.canned.dual_model import DualModel, SparseColumn
 from jitgraph.estimator.canned.head import CannedHead
 from jitgraph.estimator.canned.head import LossSpec as LossSpec
-from jitgraph.estimator.canned.linear import linear_model_function
+from jitgraph.estimator.canned.linear import fraction_of_zero, linear_model_function
 from jitgraph.estimator.canned.optimizers import optimizer_of
 from jitgraph.estimator.canned.regression import regression_head
 from jitgraph.estimator.canned.sharded_tables import ShardedTable
 from jitgraph.estimator.estimator import Estimator
 from jitgraph.estimator.inputs_of_model import DatasetInitializerHook, parsed_input
+from jitgraph.estimator.tpu.spec import TPUEstimatorSpec
 from jitgraph.losses.losses import Reduction
 from jitgraph.ops.elementwise.activation import relu
 
@@ -92,9 +93,14 @@ def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
     return optimizer_of(opt, learning_rate)
 
 
+_compute_fraction_of_zero = fraction_of_zero
 _SDCAModel = DualModel
 _SparseFeatureColumn = SparseColumn
 _ShardedMutableDenseHashTable = ShardedTable
+
+# model_fn
+_TPUEstimatorSpec = TPUEstimatorSpec
+LOSS_METRIC_KEY, AVERAGE_LOSS_METRIC_KEY = "loss", "average_loss"
 
 # training
 _TrainingExecutor = training_executor.TrainingExecutor

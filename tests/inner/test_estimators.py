@@ -48,7 +48,7 @@ def test_a_model_function_around_that_of_a_ready_model_learns_what_it_learns(tf,
 
 
 def test_the_other_names(tf):
-    from tensorflow.python.estimator import gc, training, util
+    from tensorflow.python.estimator import training, util
     from tensorflow.python.estimator.canned import boosted_trees, head, optimizers
     from tensorflow_estimator.python.estimator.estimator import EstimatorV2
 
@@ -63,8 +63,42 @@ def test_the_other_names(tf):
     features, labels, hooks = util.parse_input_fn_result(_input())
     assert features["x"].shape.as_list() == [4, 1] and labels.dtype == tf.int64
     assert [type(hook) for hook in hooks] == [util._DatasetInitializerHook]
+    from tensorflow.core.kernels.boosted_trees import boosted_trees_pb2
+    from tensorflow.python.estimator import model_fn
+    from tensorflow.python.estimator.export import export_lib
+
+    assert boosted_trees_pb2.TreeEnsemble().trees == [] and model_fn.LOSS_METRIC_KEY == "loss"
+    assert issubclass(tf.contrib.tpu.TPUEstimatorSpec, model_fn._TPUEstimatorSpec)
+    assert export_lib.build_supervised_input_receiver_fn_from_input_fn(_input)().features["x"].dtype == tf.float32
     assert training._EvalResult(training._EvalStatus.EVALUATED).metrics is None
-    assert [path.export_version for path in gc.largest_export_versions(1)([gc.Path("/a", 1), gc.Path("/b", 2)])] == [2]
+
+
+def test_an_own_head(tf, run):
+    from tensorflow.python.estimator.canned.head import LossSpec, _Head
+
+    class Distance(_Head):
+        logits_dimension = 1
+
+        def create_loss(self, features, mode, logits, labels):
+            unreduced = tf.abs(logits - labels)
+            return LossSpec(tf.reduce_sum(unreduced), unreduced, tf.constant(1.0), labels)
+
+        def predicted(self, logits):
+            return logits, {"predictions": logits}
+
+        def _metrics(self, predictions, loss, labels, regularization_loss):
+            return {}
+
+    spec = Distance().create_estimator_spec({}, tf.estimator.ModeKeys.EVAL, tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [1.0]]))
+    assert run(spec.loss) == 3.0
+
+
+def test_an_evaluator_needs_an_eval_spec(tf):
+    from tensorflow.python.estimator.training import TrainSpec, _TrainingExecutor
+
+    estimator = tf.estimator.LinearClassifier([tf.feature_column.numeric_column("x")])
+    with pytest.raises(TypeError, match="`eval_spec` must have type"):
+        _TrainingExecutor(estimator, TrainSpec(_input, max_steps=1), None).run_evaluator()
 
 
 def test_a_head_takes_labels_that_are_arrays(tf, run):

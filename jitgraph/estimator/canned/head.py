@@ -46,7 +46,8 @@ class CannedHead:
 
     logits_dimension: Any
 
-    def __init__(self, weight_column: Any, loss_reduction: str, loss_fn: Any, name: str | None):
+    def __init__(self, weight_column: Any = None, loss_reduction: str = Reduction.SUM, loss_fn: Any = None,
+                 name: str | None = None):
         self._weight_column, self._loss_reduction, self._loss_fn = weight_column, loss_reduction, loss_fn
         self._name = name
 

@@ -31,7 +31,7 @@ from jitgraph.variables.variable_scopes import variable_scope
 _LEARNING_RATE = 0.2
 
 
-def _fraction_of_zero(variables: list[Any]) -> Any:
+def fraction_of_zero(variables: list[Any]) -> Any:
     """The fraction of zeros among all elements of variables."""
     def zeros(variable: Any, size: Any) -> Any:
         return cond(equal(size, constant(0, dtype=dtypes.int64)), lambda: constant(0, dtype=dtypes.float32),
@@ -72,7 +72,7 @@ def _summarize(bias: Any, variables: list[Any], units: int = 1) -> None:
         histogram("bias", bias)
     else:
         scalar("bias", bias[0][0])
-    scalar("fraction_of_zero_weights", _fraction_of_zero([part for variable in variables for part in parts_of(variable)]))
+    scalar("fraction_of_zero_weights", fraction_of_zero([part for variable in variables for part in parts_of(variable)]))
 
 
 def linear_model_function(head: Any, feature_columns: Any, optimizer: Any, partitioner: Any, sparse_combiner: str) -> Callable:
