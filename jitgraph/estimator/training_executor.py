@@ -167,7 +167,8 @@ class _Evaluator:
                        "expected to be same for the same checkpoint.")
             return EvalResult(NO_NEW_CHECKPOINT), []
         spec = self._spec
-        metrics = self._estimator.evaluate(input_fn=spec.input_fn, steps=spec.steps, name=spec.name, checkpoint_path=path, hooks=spec.hooks)
+        metrics = self._estimator.evaluate(input_fn=spec.input_fn, steps=spec.steps, name=spec.name, checkpoint_path=path,
+                                           hooks=spec.hooks)
         result = EvalResult(EVALUATED, metrics, path)
         is_final = bool(self._max_steps) and metrics[GraphKeys.GLOBAL_STEP] >= self._max_steps
         exports = self._export(result, is_final)
