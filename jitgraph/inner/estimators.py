@@ -1,5 +1,5 @@
-"""Names of the modules of ``tensorflow_estimator`` that ``tf.estimator`` does not have: heads, and model functions that programs put
-their own around."""
+"""Names of the modules of ``tensorflow_estimator`` that ``tf.estimator`` does not have: heads, and model functions that programs
+put their own around."""
 from __future__ import annotations
 
 from typing import Any
@@ -35,7 +35,8 @@ _check_dense_labels_match_logits_and_reshape = checked_labels
 _check_logits_final_dim = checked_logits
 
 
-def _get_weights_and_check_match_logits(features: Any, weight_column: Any, logits: Any, allow_per_logit_weights: bool = False) -> Any:
+def _get_weights_and_check_match_logits(features: Any, weight_column: Any, logits: Any,
+                                        allow_per_logit_weights: bool = False) -> Any:
     """The weights of examples, 1.0 without a column.  Raises ValueError for a column or shape that does not suit."""
     return weights_of(features, weight_column, logits, allow_per_logit_weights)
 

@@ -139,8 +139,9 @@ def test_what_is_colocated_follows_the_names_and_devices_of_its_group(tf):
 
 def test_a_graph_is_as_old_as_the_oldest_that_joined_it(tf):
     assert str(tf.get_default_graph().graph_def_versions) == "producer: 134\n"
-    for versions, joined in (("producer: 30 bad_consumers: 5", "producer: 30 bad_consumers: 5"),
-                             ("producer: 40 min_consumer: 3 bad_consumers: 2", "producer: 30 min_consumer: 3 bad_consumers: [2, 5]")):
+    for versions, joined in (
+            ("producer: 30 bad_consumers: 5", "producer: 30 bad_consumers: 5"),
+            ("producer: 40 min_consumer: 3 bad_consumers: 2", "producer: 30 min_consumer: 3 bad_consumers: [2, 5]")):
         tf.import_graph_def(graph_def(const("c") + f"versions {{ {versions} }}"))
         found = tf.get_default_graph().as_graph_def().versions
         assert found == tf.get_default_graph().graph_def_versions == text_format.Parse(joined, type(found)())

@@ -32,8 +32,8 @@ def _trained(tf, estimator):
 def test_a_model_function_around_that_of_a_ready_model_learns_what_it_learns(tf, tmp_path, module, function, ready, arguments):
     from tensorflow_estimator.python.estimator.canned import baseline, dnn, dnn_linear_combined, head, linear
 
-    model_function = getattr({"dnn": dnn, "linear": linear, "dnn_linear_combined": dnn_linear_combined, "baseline": baseline}[module],
-                             function)
+    modules = {"dnn": dnn, "linear": linear, "dnn_linear_combined": dnn_linear_combined, "baseline": baseline}
+    model_function = getattr(modules[module], function)
     columns = [tf.feature_column.numeric_column("x")]
     arguments = {key: columns if key.endswith("columns") else value for key, value in arguments.items()}
 
@@ -89,7 +89,8 @@ def test_an_own_head(tf, run):
         def _metrics(self, predictions, loss, labels, regularization_loss):
             return {}
 
-    spec = Distance().create_estimator_spec({}, tf.estimator.ModeKeys.EVAL, tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [1.0]]))
+    logits, labels = tf.constant([[1.0], [2.0]]), tf.constant([[3.0], [1.0]])
+    spec = Distance().create_estimator_spec({}, tf.estimator.ModeKeys.EVAL, logits, labels)
     assert run(spec.loss) == 3.0
 
 
@@ -103,6 +104,6 @@ def test_an_evaluator_needs_an_eval_spec(tf):
 
 def test_a_head_takes_labels_that_are_arrays(tf, run):
     head = tf.contrib.estimator.multi_label_head(2)
-    spec = head.create_estimator_spec({"x": np.float32([[1.0]])}, tf.estimator.ModeKeys.EVAL, np.float32([[-1.0, 1.0], [-1.5, 1.5]]),
-                                      np.array([[1, 0], [1, 1]], np.int64))
+    logits, labels = np.float32([[-1.0, 1.0], [-1.5, 1.5]]), np.array([[1, 0], [1, 1]], np.int64)
+    spec = head.create_estimator_spec({"x": np.float32([[1.0]])}, tf.estimator.ModeKeys.EVAL, logits, labels)
     assert run(spec.loss) == pytest.approx(np.mean(np.log1p(np.exp([[1.0, 1.0], [1.5, -1.5]]))))
