@@ -7,10 +7,14 @@ from typing import Any
 
 from jitgraph.autodiff.functional_gradients import whole_gradient
 from jitgraph.control.functional_ops import make_call
+from jitgraph.functions.duplicate import duplicate, reaches
 from jitgraph.functions.tracing import Traced
 from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.dtypes import as_dtype
+from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.protos.function_def import definition_of
 from jitgraph.graph.tensor import Tensor
 
 _TAKEN = {"func_name", "grad_func", "python_grad_func", "out_names", "shape_func", "capture_by_value",
@@ -31,30 +35,33 @@ class Defun:
         self._options = {name: kwargs.pop(name) for name in list(kwargs) if name in _TAKEN}
 
     def __call__(self, func: Callable) -> DefinedFunction:
-        """The function.  Raises ValueError if `func` is not callable, or does not take as many arguments as there are types."""
+        """The function.  Raises ValueError if `func` is not callable, has defaults, or does not take as many arguments as there are
+        types."""
         if not callable(func):
             raise ValueError(f"function {func} must be callable")
         parameters = inspect.signature(func).parameters.values()
         kinds = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-        if any(one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD) for one in parameters):
-            raise ValueError("Functions with argument defaults or keywords arguments are not supported.")
-        least = sum(one.default is one.empty for one in kinds)
-        most = len(kinds) if not any(one.kind is one.VAR_POSITIONAL for one in parameters) else 1_000_000
+        if any(one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD) or one.default is not one.empty for one in parameters):
+            raise ValueError(f"function with argument defaults or keywords arguments are not supported. {func}")
+        least = len(kinds)
+        most = least if not any(one.kind is one.VAR_POSITIONAL for one in parameters) else 1_000_000
         if self._types and not least <= len(self._types) <= most:
             raise ValueError(f"The function has {'fewer' if most < len(self._types) else 'more'} arguments than the number of "
                              "specified input types.")
-        return DefinedFunction(func, self._types or None, **self._options)
+        return DefinedFunction(func, self._types if self._types or not most else None, **self._options)
 
 
 class DefinedFunction:
     """A Python function that is a function of the graph; see ``Defun``."""
 
     def __init__(self, func: Callable, argtypes: Any, func_name: str | None = None, grad_func: Any = None,
-                 python_grad_func: Callable | None = None, shape_func: Callable | None = None, **others: Any):
-        self._func, self._types = func, argtypes
+                 python_grad_func: Callable | None = None, shape_func: Callable | None = None,
+                 out_names: Any = None, **others: Any):
+        self._func, self._types, self._out_names = func, argtypes, out_names
         self._name = str(func_name or getattr(func, "__name__", "function"))
         self._grad_func, self._python_grad_func, self._shape_func = grad_func, python_grad_func, shape_func
-        self._traced: Traced | None = None
+        self._known: dict[Any, Traced] = {}     # by the types of the arguments, of one graph at a time
+        self._root: Any = None
 
     @property
     def name(self) -> str:
@@ -77,19 +84,27 @@ class DefinedFunction:
         return None if self._grad_func is None else self._grad_func.name
 
     @property
+    def definition(self) -> Any:
+        """Its FunctionDef for the stated types."""
+        return definition_of(self._of_stated_types(), self._name)
+
+    @property
     def captured_inputs(self) -> list[Tensor]:
         """What it takes from around it."""
-        return list(self.as_function_graph().captures)
+        return list(self._of_stated_types().captures)
 
     @property
     def stateful_ops(self) -> list[tuple[str, str]]:
         """The names and types of the stateful operations in it."""
-        graph = self.as_function_graph()
+        graph = self._of_stated_types()
         return [(op.name, op.type) for op in graph.get_operations() if op.opdef is not None and op.opdef.stateful]
 
     def as_function_graph(self) -> Any:
         """Its graph for the stated types: what an attribute of a node that is this function holds."""
-        return (self._traced or self._trace(self._types or ())).graph
+        return duplicate(self._of_stated_types(), get_default_graph(), [])
+
+    def _of_stated_types(self) -> Any:
+        return self._trace(self._types or ()).graph
 
     def set_grad_func(self, grad_func: DefinedFunction) -> None:
         """Sets the function that is its gradient, once."""
@@ -101,11 +116,27 @@ class DefinedFunction:
         """Nothing: each node has its function."""
 
     def _trace(self, types: Any) -> Traced:
-        names = [one.name for one in inspect.signature(self._func).parameters.values() if one.kind is not one.VAR_POSITIONAL]
-        arguments = [(dtype, None, names[k] if k < len(names) else f"arg{k}") for k, dtype in enumerate(types)]
-        traced = Traced(self._name, arguments, lambda given: self._func(*given), ordered=False)
-        self._traced = traced
-        return traced
+        """The function for arguments of these types.  The Python function is called once for them in a graph, so that it makes its
+        variables once, unless a call stands where what it took from around it cannot be seen."""
+        graph = get_default_graph()
+        root = getattr(graph, "_root", graph)
+        if root is not self._root:
+            self._root, self._known = root, {}
+        known = self._known.get(tuple(types))
+        if known is None or not reaches(graph, known.graph):
+            names = [one.name for one in inspect.signature(self._func).parameters.values() if one.kind is not one.VAR_POSITIONAL]
+            arguments = [(dtype, None, names[k] if k < len(names) else f"arg{k}") for k, dtype in enumerate(types)]
+            known = self._known[tuple(types)] = Traced(self._name, arguments, self._results, ordered=False)
+            if self._out_names and len(self._out_names) != len(known.results):
+                raise InvalidArgumentError(None, None, "output names must be either empty or equal in size to outputs. output names "
+                                           f"size = {len(self._out_names)} outputs size = {len(known.results)}")
+        return known
+
+    def _results(self, given: list[Tensor]) -> Any:
+        results = self._func(*given)
+        if isinstance(results, (list, tuple)) and any(one is None for one in results):
+            raise ValueError(f"Function {self._name} can not return None.")
+        return results
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The result: an operation if the function returns nothing, a tensor, or a tuple of tensors."""
@@ -123,11 +154,11 @@ class DefinedFunction:
             if tensor.dtype.base_dtype is not dtype:
                 raise ValueError(f"Input '{tensor.name}' passed {tensor.dtype.base_dtype.name} expected {dtype.name} while "
                                  f"building a call of the function {self._name}")
-        traced = self._trace(types)
-        node = make_call(traced.graph, name or self._name, tensors)
+        graph = duplicate(self._trace(types).graph, get_default_graph(), [])
+        node = make_call(graph, name or self._name, tensors)
         if self._grad_func is not None:
             results = [tensor.dtype.base_dtype for tensor in node.outputs]
-            traced.graph.stated_gradient = self._grad_func._trace([*types, *results]).graph
+            graph.stated_gradient = self._grad_func._trace([*types, *results]).graph
         self._note(node, len(tensors))
         if not node.outputs:
             return node

@@ -81,6 +81,50 @@ def test_defined_functions_say_what_is_in_them(tf):
         f.set_grad_func(grad)
 
 
+def test_a_defined_function_calls_python_once_and_makes_its_variables_once(tf):
+    """The values are those of TensorFlow 1.15.5."""
+    from jitgraph.functions.defun import Defun
+
+    calls = []
+
+    @Defun(tf.float32, func_name="F")
+    def f(x):
+        calls.append(tf.get_default_graph())
+        return x * tf.get_variable("v", [], initializer=tf.constant_initializer(3.0))
+
+    x = tf.constant(2.0)
+    with tf.variable_scope("a"):
+        once = f(x)
+    with tf.variable_scope("b"):
+        twice = f(once)
+        inside = Defun(tf.float32, func_name="G")(lambda x: f(x) + 1.0)(x)
+    assert [v.op.name for v in tf.global_variables()] == ["a/v"] and len(calls) == 1
+    v, = tf.global_variables()
+    gradients = tf.gradients(twice, [x, v]) + tf.gradients(once, x) + tf.gradients(inside, [x, v])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert session.run([once, twice, inside]) == [6.0, 18.0, 7.0]
+        assert session.run(gradients) == [9.0, 12.0, 3.0, 3.0, 2.0]
+    with tf.Graph().as_default():
+        other = f(tf.constant(1.0))     # in another graph, it makes others
+        assert len(calls) == 2 and tf.global_variables()[0].graph is other.graph
+    assert f.definition.signature.name == "F" and len(calls) == 3
+
+
+def test_what_a_defined_function_refuses(tf):
+    from jitgraph.functions.defun import Defun
+
+    with pytest.raises(ValueError, match="Expected number of arguments: 0, received: 1"):
+        Defun()(lambda: tf.constant(1))(1)
+    with pytest.raises(ValueError, match="defaults or keywords arguments are not supported"):
+        Defun(tf.float32)(lambda a=1: a)
+    with pytest.raises(ValueError, match="Function nothing can not return None"):
+        Defun(tf.float32, func_name="nothing")(lambda a: (a, None))(1.0)
+    assert Defun(tf.float32, func_name="nothing")(lambda a: None)(1.0).type == "PartitionedCall"
+    with pytest.raises(tf.errors.InvalidArgumentError, match="output names size = 2 outputs size = 1"):
+        Defun(tf.float32, func_name="one", out_names=["a", "b"])(lambda a: a)(1.0)
+
+
 def test_a_gradient_comes_to_a_variable_that_the_function_writes(tf):
     """The values are those of TensorFlow 1.15.5."""
     v, u = (tf.Variable(value, use_resource=True) for value in (2.0, 3.0))
