@@ -23,7 +23,7 @@ def strip_name_scope(name: str | bytes, export_scope: str | None) -> str:
     if not export_scope or not is_within(text, export_scope):
         return text
     mark, plain = _MARKED.fullmatch(text).groups()      # type: ignore[union-attr]
-    return mark + plain[len(export_scope.rstrip("/")) + 1:]
+    return mark + plain[len(export_scope.rstrip("/")):].lstrip("/")
 
 
 def is_within(name: str, scope: str | None) -> bool:

@@ -115,7 +115,8 @@ class Tensor(TensorLike):
     def _shape_as_list(self) -> list | None:
         return None if self._shape is None else list(self._shape)
 
-    _shape_tuple = property(lambda self: self._shape)
+    def _shape_tuple(self) -> tuple[int | None, ...] | None:
+        return self._shape
 
     def _rank(self) -> int | None:
         return None if self._shape is None else len(self._shape)
@@ -142,8 +143,8 @@ class Tensor(TensorLike):
         return self
 
     def consumers(self) -> list[Operation]:
-        """The operations that take this tensor as an input, in the order of creation, each once."""
-        return list(dict.fromkeys(self._consumers))
+        """The operations that take this tensor as an input, in the order of creation, each as often as it takes it."""
+        return list(self._consumers)
 
     @property
     def _is_ref(self) -> bool:

@@ -97,6 +97,11 @@ def test_changes_of_existing_nodes_are_counted(tf):
     assert graph.mutations == before + 2
     assert c.op.inputs == [a, b] and c.op.control_inputs == [b.op]
     assert a.consumers() == [c.op] and b.consumers() == [c.op]
+    both = tf.add_n([a, b, a])
+    assert a.consumers() == [c.op, both.op, both.op]      # as often as it is taken
+    both.op._update_input(0, b)
+    assert a.consumers() == [c.op, both.op] and b.consumers() == [c.op, both.op, both.op]
+    graph.mutations = before + 2
     tf.constant(3.0)
     assert graph.mutations == before + 2
 
