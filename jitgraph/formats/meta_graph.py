@@ -205,7 +205,8 @@ def export_scoped_meta_graph(filename: Any = None, graph_def: Any = None, graph:
     meta = create_meta_graph_def(meta_info_def, graph_def, saver_def, collection_list, graph, export_scope,
                                  clear_extraneous_savers, strip_default_attrs)
     if unbound_inputs_col_name != UNBOUND_INPUTS and UNBOUND_INPUTS in meta.collection_def:
-        meta.collection_def[unbound_inputs_col_name].CopyFrom(meta.collection_def[UNBOUND_INPUTS])
+        if unbound_inputs_col_name:
+            meta.collection_def[unbound_inputs_col_name].CopyFrom(meta.collection_def[UNBOUND_INPUTS])
         del meta.collection_def[UNBOUND_INPUTS]
     if clear_devices:
         for node in meta.graph_def.node:
