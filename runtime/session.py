@@ -344,6 +344,9 @@ class Session(BaseSession):
         self._entered: list[tuple[Any, Any]] = []
 
     def __enter__(self) -> Session:
+        if self._entered:
+            raise RuntimeError("Session context managers are not re-entrant. Use `Session.as_default()` if you want to enter a "
+                               "session multiple times.")
         contexts = (self._graph.as_default(), self.as_default())
         for context in contexts:
             context.__enter__()

@@ -213,9 +213,9 @@ def is_sequence(o: Any) -> bool:
 def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False,
                   check_subtrees_length: bool = True) -> list:
     """The parts of `input_tree` that stand where `shallow_tree` has leaves; more of them if not `check_subtrees_length`."""
-    if not is_nested(shallow_tree):
+    if not _opens(shallow_tree, expand_composites):
         return [input_tree]
-    if not is_nested(input_tree):
+    if not _opens(input_tree, expand_composites):
         raise TypeError(f"If shallow structure is a sequence, input must also be a sequence. Input has type: "
                         f"{type(input_tree)}.")
     if check_types and not isinstance(input_tree, type(shallow_tree)) and not isinstance(shallow_tree, Mapping):
@@ -236,9 +236,10 @@ def flatten_up_to(shallow_tree: Any, input_tree: Any, check_types: bool = True, 
     return found
 
 
-def map_structure_up_to(shallow_tree: Any, func: Callable, *inputs: Any, check_types: bool = True) -> Any:
+def map_structure_up_to(shallow_tree: Any, func: Callable, *inputs: Any, check_types: bool = True,
+                        expand_composites: bool = False) -> Any:
     """``func`` applied to the parts of `inputs` where `shallow_tree` has leaves, in the structure of `shallow_tree`."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
-    parts = [flatten_up_to(shallow_tree, one, check_types) for one in inputs]
-    return pack_sequence_as(shallow_tree, [func(*together) for together in zip(*parts)])
+    parts = [flatten_up_to(shallow_tree, one, check_types, expand_composites) for one in inputs]
+    return pack_sequence_as(shallow_tree, [func(*together) for together in zip(*parts)], expand_composites)

@@ -45,24 +45,25 @@ def _is_namedtuple(instance: Any, strict: bool = False) -> bool:
 
 def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list:
     """[(the keys on the way, the element)] for each element."""
-    return list(_paths(structure, ()))
+    return list(_paths(structure, (), expand_composites))
 
 
 def flatten_with_joined_string_paths(structure: Any, separator: str = "/", expand_composites: bool = False) -> list:
     """[(the keys on the way, joined by `separator`, the element)] for each element."""
-    return [(separator.join(map(str, path)), value) for path, value in _paths(structure, ())]
+    return [(separator.join(map(str, path)), value) for path, value in _paths(structure, (), expand_composites)]
 
 
 def map_structure_with_paths(func: Any, *structure: Any, **kwargs: Any) -> Any:
-    """What `func(path, elements...)` gives, in the structure of the first."""
-    paths = [path for path, _ in flatten_with_joined_string_paths(structure[0])]
-    found = [func(path, *its, **kwargs) for path, *its in zip(paths, *map(flatten, structure))]
-    return pack_sequence_as(structure[0], found)
+    """What `func(path, elements...)` gives, in the structure of the first.  Raises TypeError, ValueError if another one differs."""
+    def of_text(path: tuple, *its: Any, **others: Any) -> Any:
+        return func("/".join(map(str, path)), *its, **others)
+
+    return map_structure_with_tuple_paths(of_text, *structure, **kwargs)
 
 
 def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Any:
     """The keys on the way to each element, as tuples."""
-    return (path for path, _ in _paths(nest, ()))
+    return (path for path, _ in _paths(nest, (), expand_composites))
 
 
 def map_structure_with_tuple_paths(func: Any, *structure: Any, **kwargs: Any) -> Any:
@@ -74,7 +75,7 @@ def flatten_with_tuple_paths_up_to(shallow_tree: Any, input_tree: Any, check_typ
                                    check_subtrees_length: bool = True) -> list:
     """[(the keys on the way, what stands there in `input_tree`)] for each element of `shallow_tree`."""
     below = flatten_up_to(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
-    return list(zip(yield_flat_paths(shallow_tree), below))
+    return list(zip(yield_flat_paths(shallow_tree, expand_composites), below))
 
 
 def map_structure_with_tuple_paths_up_to(shallow_tree: Any, func: Any, *inputs: Any, check_types: bool = True,
@@ -86,8 +87,8 @@ def map_structure_with_tuple_paths_up_to(shallow_tree: Any, func: Any, *inputs: 
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     below = [flatten_up_to(shallow_tree, one, check_types, expand_composites, check_subtrees_length) for one in inputs]
-    found = [func(path, *its, **kwargs) for path, *its in zip(yield_flat_paths(shallow_tree), *below)]
-    return pack_sequence_as(shallow_tree, found)
+    found = [func(path, *its, **kwargs) for path, *its in zip(yield_flat_paths(shallow_tree, expand_composites), *below)]
+    return pack_sequence_as(shallow_tree, found, expand_composites)
 
 
 def get_traverse_shallow_structure(traverse_fn: Any, structure: Any, expand_composites: bool = False) -> Any:
@@ -126,12 +127,16 @@ def is_sequence_or_composite(o: Any) -> bool:
     return is_sequence(o) or is_composite(o)
 
 
-def _paths(value: Any, path: tuple) -> Any:
-    if not is_sequence(value):
-        yield path, value
-    elif isinstance(value, collections.abc.Mapping):
-        for key in sorted(value):
-            yield from _paths(value[key], (*path, key))
+def _paths(value: Any, path: tuple, expand_composites: bool) -> Any:
+    """Each element with the keys on the way: of dicts, names of fields, numbers; for a composite tensor the name of its class and the
+    number of its part."""
+    if is_sequence(value):
+        keys = sorted(value) if isinstance(value, collections.abc.Mapping) else getattr(value, "_fields", range(len(value)))
+        parts = [value[key] for key in keys] if isinstance(value, collections.abc.Mapping) else value
+        for key, one in zip(keys, parts):
+            yield from _paths(one, (*path, key), expand_composites)
+    elif expand_composites and is_composite(value):
+        for number, one in enumerate(flatten(value, expand_composites=True)):
+            yield (*path, type(value).__name__, number), one
     else:
-        for key, one in zip(getattr(value, "_fields", range(len(value))), value):
-            yield from _paths(one, (*path, key))
+        yield path, value

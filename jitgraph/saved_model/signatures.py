@@ -14,7 +14,7 @@ from jitgraph.saved_model import constants
 
 def build_tensor_info(tensor: Any) -> Any:
     """The TensorInfo of a Tensor, SparseTensor or variable: name, dtype, static shape."""
-    dtype, shape = tensor.dtype.base_dtype, tensor.get_shape()
+    dtype, shape = as_dtype(tensor.dtype), tensor.get_shape()
     info = messages.TensorInfo(dtype=dtype.as_datatype_enum, tensor_shape=shape_to_proto(shape._raw))
     if isinstance(tensor, SparseTensor):
         info.coo_sparse.values_tensor_name = tensor.values.name

@@ -42,3 +42,27 @@ def test_structures_that_do_not_suit(nest):
 def test_composite_tensors(tf, nest):
     assert nest.is_sequence_or_composite(tf.SparseTensor([[0]], [1], [1])) and nest.is_sequence_or_composite([1])
     assert not nest.is_sequence_or_composite(3)
+
+
+def test_paths_into_composite_tensors(nest, tf):
+    from jitgraph.inner import nest as inner
+
+    sparse, ragged = tf.SparseTensor([[0]], [1], [2]), tf.ragged.constant([[1], [2, 3]])
+    both = {"a": [sparse, 1], "b": ragged}
+    assert list(nest.yield_flat_paths(both)) == [("a", 0), ("a", 1), ("b",)]
+    assert [path for path, _ in inner.flatten_with_joined_string_paths(both, expand_composites=True)] == [
+        "a/0/SparseTensor/0", "a/0/SparseTensor/1", "a/0/SparseTensor/2", "a/1", "b/RaggedTensor/0", "b/RaggedTensor/1"]
+    found = nest.map_structure_up_to(sparse, lambda part: part + 1, sparse, expand_composites=True)
+    assert isinstance(found, tf.SparseTensor) and found.values.op.type.startswith("Add")
+    with pytest.raises(TypeError, match="don't have the same sequence type"):
+        inner.assert_shallow_structure([sparse], [ragged], expand_composites=True)
+
+
+def test_functions_of_paths_take_structures_that_are_alike(nest):
+    from jitgraph.inner.nest import map_structure_with_paths
+
+    assert map_structure_with_paths(lambda path, a, b: (path, a, b), [1, [2]], [3, [4]]) == [("0", 1, 3), [("1/0", 2, 4)]]
+    assert map_structure_with_paths(lambda path, a, b: a + b, [1, 2], (3, 4), check_types=False) == [4, 6]
+    for other, error in (([3, 4], TypeError), ((1, [2]), TypeError), ([1, [2], 3], ValueError)):
+        with pytest.raises(error):
+            map_structure_with_paths(lambda path, a, b: a, [1, [2]], other)

@@ -282,3 +282,12 @@ def test_contexts_that_are_entered_by_hand_as_interactive_sessions_do_it():
     for context in contexts:
         context.__exit__(None, None, None)
     assert tf.get_default_session() is None and tf.get_default_graph() is not graph
+
+
+def test_a_session_is_entered_once(tf):
+    session = tf.Session()
+    with session:
+        with pytest.raises(RuntimeError, match="Session context managers are not re-entrant"):
+            session.__enter__()
+        with session.as_default():
+            assert tf.get_default_session() is session

@@ -176,3 +176,9 @@ def test_main_ops(tf):
     assert tf.saved_model.main_op.main_op().type == "NoOp"
     op = tf.saved_model.main_op_with_restore(tf.no_op(name="restore"))
     assert op.control_inputs[-1].type == "NoOp"
+
+
+def test_the_dtype_of_a_variable_is_that_of_a_reference(tf):
+    kinds = [tf.saved_model.build_tensor_info(one).dtype for one in (
+        tf.Variable(1), tf.Variable(1, use_resource=True), tf.Variable(1).read_value(), tf.SparseTensor([[0]], [1], [2]))]
+    assert kinds == [tf.int32.as_datatype_enum + 100, *[tf.int32.as_datatype_enum] * 3]
