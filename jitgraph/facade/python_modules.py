@@ -133,7 +133,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "tensor_util": "contrib.util :jitgraph.graph.constant_value :jitgraph.graph.literals",
         "test_util": "test :jitgraph.inner.test_util",
         "versions": "version",
-        "smart_cond": ":jitgraph.inner.control_flow_ops",
+        "smart_cond": ":jitgraph.inner.control_flow_ops :jitgraph.ops.choices.cases",
         "indexed_slices": "",
         "tensor_conversion_registry": "",
     },
@@ -188,6 +188,9 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
             signature_def_utils signature_def_utils_impl tag_constants utils utils_impl
         """.split()
     } | {"loader_impl": "saved_model.loader saved_model :jitgraph.saved_model.loader",
+         **dict.fromkeys(("signature_def_utils", "signature_def_utils_impl"),
+                         "saved_model.signature_def_utils saved_model :jitgraph.saved_model.signatures"),
+         "signature_constants": "saved_model.signature_constants saved_model :jitgraph.saved_model.constants",
          "simple_save": "saved_model", "save": ":jitgraph.saved_model.object_saver",
          "load": ":jitgraph.inner.saved_model",
          **dict.fromkeys(("model_utils", "model_utils.export_output", "model_utils.export_utils"),

@@ -100,6 +100,16 @@ def test_what_stands_in_branches_acts_in_order_too(tf, several):
             assert session.run(counter) == 40.0
 
 
+def test_signatures_of_training_and_cases_known_early(tf):
+    from tensorflow.python.framework import smart_cond
+    from tensorflow.python.saved_model import signature_constants, signature_def_utils_impl
+
+    x, loss = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [])
+    signature = signature_def_utils_impl.supervised_train_signature_def({"x": x}, loss)
+    assert signature.method_name == signature_constants.SUPERVISED_TRAIN_METHOD_NAME and signature.inputs["x"].name == x.name
+    assert smart_cond.smart_case([(False, lambda: 1), (True, lambda: 2)], exclusive=True) == 2
+
+
 def test_bounds_of_a_spec(tf):
     from tensorflow.python.framework.tensor_spec import BoundedTensorSpec
 
