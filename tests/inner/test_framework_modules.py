@@ -105,7 +105,7 @@ def test_signatures_of_training_and_cases_known_early(tf):
     from tensorflow.python.saved_model import signature_constants, signature_def_utils_impl
 
     x, loss = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [])
-    signature = signature_def_utils_impl.supervised_train_signature_def({"x": x}, loss)
+    signature = signature_def_utils_impl.supervised_train_signature_def({"x": x}, {"loss": loss})
     assert signature.method_name == signature_constants.SUPERVISED_TRAIN_METHOD_NAME and signature.inputs["x"].name == x.name
     assert smart_cond.smart_case([(False, lambda: 1), (True, lambda: 2)], exclusive=True) == 2
 
