@@ -401,7 +401,7 @@ class _LoopGradient:
             for consumer in copied.consumers():
                 for k, given in enumerate(consumer.inputs):
                     if given is copied:
-                        consumer._update_input(k, saved)
+                        consumer._set_input(k, saved)
 
     def _without_none(self, grads: list) -> tuple[list[int], list]:
         pairs = [(k, grad) for k, grad in zip(self.captures, grads) if grad is not None]

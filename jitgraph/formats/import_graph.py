@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -186,6 +186,7 @@ class _Importer:
         self._producer_ops = producer_ops
         self._producer = producer   # the version of what wrote the file
         self._made: dict[str, Operation] = {}
+        self._scopes = {name[:end] for name in graph._nodes_by_name for end in _ends_of_scopes(name)}    # in which nodes stand
         self._open: list[tuple[Operation, int, Endpoint]] = []      # back edges of loops, closed at the end
         self._bound: dict[str, list[tuple[list, int, str]]] = {}    # {node: the entries that bind it to another, see _colocate}
 
@@ -229,7 +230,7 @@ class _Importer:
         if left:
             raise ValueError(f"{len(left)} nodes in a cycle: {', '.join(left[:5])}{' ...' if len(left) > 5 else ''}")
         for op, index, (name, output) in self._open:
-            op._update_input(index, self._output(op.name, name, output))
+            op._set_input(index, self._output(op.name, name, output))
         self._colocate()
 
     def _needed(self, node: Node) -> set[str]:
@@ -333,7 +334,7 @@ class _Importer:
 
     def _unique(self, name: str) -> str:
         graph = self._graph
-        if name not in graph._nodes_by_name:
+        if name not in graph._nodes_by_name and name not in self._scopes:
             graph._names.reserve(name)
             return name
         before, graph._names.scope = graph._names.scope, ""
@@ -395,6 +396,13 @@ class _Importer:
         if index >= len(outputs):
             raise ValueError(f"Invalid return output {index} of node '{name}', which has {len(outputs)} output(s)")
         return outputs[index]
+
+
+def _ends_of_scopes(name: str) -> Iterator[int]:
+    end = name.find("/")
+    while end > 0:
+        yield end
+        end = name.find("/", end + 1)
 
 
 def _text(endpoint: Endpoint) -> str:

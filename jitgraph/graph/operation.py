@@ -3,7 +3,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jitgraph.graph import sites
+from jitgraph.graph import shapes, sites
+from jitgraph.graph.errors import InvalidArgumentError, OutOfRangeError
 from jitgraph.graph.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -152,9 +153,23 @@ class Operation:
         self.graph.mutations += 1
 
     def _update_input(self, index: int, tensor: Tensor) -> None:
-        """Replaces input `index`.  Raises ValueError for a tensor of another graph."""
+        """Replaces input `index`.  Raises ValueError for a tensor of another graph, OutOfRangeError if there is no such input,
+        InvalidArgumentError for another dtype, or a shape that does not fit that of the input there was."""
         if tensor.graph is not self.graph:
             raise ValueError(f"{tensor} must be from the same graph as {self}.")
+        if not 0 <= index < len(self.inputs):
+            raise OutOfRangeError(None, self, f"Cannot update edge. Input index [{index}] is greater than the number of total "
+                                  f"inputs [{len(self.inputs)}].")
+        before = self.inputs[index]
+        if not shapes.compatible(before._shape, tensor._shape):
+            raise InvalidArgumentError(None, self, f"Cannot update edge, incompatible shapes: {shapes.brackets(tensor._shape)} and "
+                                       f"{shapes.brackets(before._shape)}.")
+        if tensor.dtype.base_dtype is not before.dtype.base_dtype:
+            raise InvalidArgumentError(None, self, f"Input {index} of node {self.name} was passed {tensor.dtype.base_dtype.name} "
+                                       f"from {tensor.name} incompatible with expected {before.dtype.base_dtype.name}.")
+        self._set_input(index, tensor)
+
+    def _set_input(self, index: int, tensor: Tensor) -> None:
         before = self.inputs[index]
         if self in before._consumers:
             before._consumers.remove(self)

@@ -128,8 +128,8 @@ def is_sequence_or_composite(o: Any) -> bool:
 
 
 def _paths(value: Any, path: tuple, expand_composites: bool) -> Any:
-    """Each element with the keys on the way: of dicts, names of fields, numbers; for a composite tensor the name of its class and the
-    number of its part."""
+    """Each element with the keys on the way: of dicts, names of fields, numbers; for a composite tensor the name of its class and
+    the number of its part."""
     if is_sequence(value):
         keys = sorted(value) if isinstance(value, collections.abc.Mapping) else getattr(value, "_fields", range(len(value)))
         parts = [value[key] for key in keys] if isinstance(value, collections.abc.Mapping) else value

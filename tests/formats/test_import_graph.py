@@ -101,6 +101,16 @@ def test_prefixes_and_names_are_made_unique(tf):
         assert scope == "layer/" and tf.constant(1.0, name="w").op.name == "layer/w_1"
 
 
+def test_names_of_scopes_with_nodes_are_taken(tf):
+    with tf.name_scope("outer"), tf.name_scope("inner"):
+        tf.constant(1.0, name="c")
+    with tf.name_scope("empty"):
+        pass
+    names = ["outer", "inner", "c", "outer/inner", "outer/inner/c", "empty"]
+    made = tf.import_graph_def(graph_def("".join(map(const, names))), return_elements=names, name="")
+    assert [op.name for op in made] == ["outer_1", "inner", "c", "outer/inner_1", "outer/inner/c_1", "empty"]
+
+
 def test_nodes_are_made_in_the_order_of_the_file_where_it_leaves_a_choice(tf):
     tf.import_graph_def(graph_def(node("z", "y") + node("y", "x") + const("x") + const("w")), name="")
     assert op_names(tf) == ["x", "y", "z", "w"]

@@ -217,3 +217,17 @@ def test_inputs_and_outputs_as_libraries_know_them(tf):
     y = tf.multiply(x, 2.0)
     assert y.op._outputs == [y]
     assert y.op._inputs[0] is x
+
+
+def test_inputs_are_replaced_by_what_fits(tf):
+    x, y = tf.placeholder(tf.int32, [3, 1]), tf.placeholder(tf.int32)
+    op = (x + y).op
+    op._update_input(0, tf.constant([[1], [2], [3]]))
+    op._update_input(1, tf.constant([1, 2]))
+    for index, tensor, error, message in (
+            (2, x, tf.errors.OutOfRangeError, r"Input index \[2\] is greater than the number of total inputs \[2\]"),
+            (0, tf.zeros([2, 2], tf.int32), tf.errors.InvalidArgumentError, r"incompatible shapes: \[2,2\] and \[3,1\]"),
+            (1, tf.constant([1.0, 2.0]), tf.errors.InvalidArgumentError, "was passed float32 from Const.* with expected int32")):
+        with pytest.raises(error, match=message):
+            op._update_input(index, tensor)
+    assert tf.Session().run(op.outputs[0]).tolist() == [[2, 3], [3, 4], [4, 5]]
