@@ -345,9 +345,10 @@ class _Importer:
 
     def _colocation(self, node: Node, annotations: dict[str, Any]) -> bool:
         """Whether `node` is bound to other nodes of the file, which ``_colocate`` names once they are made."""
-        entries = annotations.get("_class")
+        noted = annotations.get("_class")
+        entries: list = noted if isinstance(noted, list) else []
         bound = self._bound[node.name] = []
-        for i, entry in enumerate(entries if isinstance(entries, list) else []):
+        for i, entry in enumerate(entries):
             text = entry.decode("utf-8", "replace") if isinstance(entry, bytes) else str(entry)
             if text.startswith("loc:@"):
                 group = text[5:]

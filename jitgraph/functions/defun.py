@@ -124,7 +124,8 @@ class DefinedFunction:
             self._root, self._known = root, {}
         known = self._known.get(tuple(types))
         if known is None or not reaches(graph, known.graph):
-            names = [one.name for one in inspect.signature(self._func).parameters.values() if one.kind is not one.VAR_POSITIONAL]
+            parameters = inspect.signature(self._func).parameters.values()
+            names = [one.name for one in parameters if one.kind is not one.VAR_POSITIONAL]
             arguments = [(dtype, None, names[k] if k < len(names) else f"arg{k}") for k, dtype in enumerate(types)]
             known = self._known[tuple(types)] = Traced(self._name, arguments, self._results, ordered=False)
             if self._out_names and len(self._out_names) != len(known.results):
