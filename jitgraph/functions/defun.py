@@ -129,8 +129,8 @@ class DefinedFunction:
             arguments = [(dtype, None, names[k] if k < len(names) else f"arg{k}") for k, dtype in enumerate(types)]
             known = self._known[tuple(types)] = Traced(self._name, arguments, self._results, ordered=False)
             if self._out_names and len(self._out_names) != len(known.results):
-                raise InvalidArgumentError(None, None, "output names must be either empty or equal in size to outputs. output names "
-                                           f"size = {len(self._out_names)} outputs size = {len(known.results)}")
+                raise InvalidArgumentError(None, None, "output names must be either empty or equal in size to outputs. output "
+                                           f"names size = {len(self._out_names)} outputs size = {len(known.results)}")
         return known
 
     def _results(self, given: list[Tensor]) -> Any:
