@@ -20,6 +20,7 @@ from jitgraph.estimator.canned.sharded_tables import ShardedTable
 from jitgraph.estimator.estimator import Estimator
 from jitgraph.estimator.inputs_of_model import DatasetInitializerHook, parsed_input
 from jitgraph.estimator.tpu.spec import TPUEstimatorSpec
+from jitgraph.feature_column.weighted_sums import parts_of
 from jitgraph.losses.losses import Reduction
 from jitgraph.ops.elementwise.activation import relu
 
@@ -94,7 +95,11 @@ def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
     return optimizer_of(opt, learning_rate)
 
 
-_compute_fraction_of_zero = fraction_of_zero
+def _compute_fraction_of_zero(variables: Any) -> Any:
+    """The fraction of zeros among all elements of variables, or lists of them."""
+    return fraction_of_zero([part for one in variables for part in (one if isinstance(one, (list, tuple)) else parts_of(one))])
+
+
 _SDCAModel = DualModel
 _SparseFeatureColumn = SparseColumn
 _ShardedMutableDenseHashTable = ShardedTable

@@ -73,6 +73,13 @@ def test_the_other_names(tf):
     assert training._EvalResult(training._EvalStatus.EVALUATED).metrics is None
 
 
+def test_the_fraction_of_zeros(tf, run):
+    from tensorflow_estimator.python.estimator.canned import linear
+
+    parts = [tf.constant([0.0, 1.0, 0.0]), [tf.constant([0, 2, 3]), tf.constant([], tf.float32)]]
+    assert run(linear._compute_fraction_of_zero(parts)) == 0.5
+
+
 def test_an_own_head(tf, run):
     from tensorflow.python.estimator.canned.head import LossSpec, _Head
 

@@ -129,7 +129,7 @@ def multi_label_head(n_classes: int, weight_column: Any = None, thresholds: Any 
 def checked_multi_label(n_classes: Any, thresholds: Any, label_vocabulary: Any, measured_classes: Any) -> tuple[tuple, tuple]:
     """(thresholds, ids of the classes that are measured each by itself).  Raises ValueError for what does not suit."""
     if n_classes is None or n_classes < 2:
-        raise ValueError(f"n_classes must be > 1 for multi-class classification. Given: {n_classes}")
+        raise ValueError(f"n_classes must be > 1 for multi-label classification. Given: {n_classes}")
     found = tuple(thresholds) if thresholds else ()
     for threshold in found:
         if not 0 < threshold < 1:
