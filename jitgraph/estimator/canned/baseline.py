@@ -40,6 +40,8 @@ def _constant_logits(features: Any, weight_column: Any, units: int) -> Any:
 
 
 def baseline_model_function(head: Any, optimizer: Any, weight_column: Any = None) -> Callable:
+    """The model function of constant logits with a head."""
+
     def model_fn(features: Any, labels: Any, mode: str, config: Any) -> Any:
         logits = _constant_logits(features, weight_column, head.logits_dimension)
 
