@@ -5,6 +5,7 @@ variable node) have the enum value of their base plus 100.
 """
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -229,7 +230,7 @@ _BY_PYTHON: dict[Any, DType] = {float: float32, int: int32, bool: bool_, complex
 
 
 def as_dtype(type_value: Any) -> DType:
-    """The DType for a DType, its name, its enum value, a NumPy dtype or scalar type, or a Python type.
+    """The DType for a DType, its name, a number that equals its enum value, a NumPy dtype or scalar type, or a Python type.
 
     ``float`` gives float32 and ``int`` int32, as a Python number in a graph does.  Raises TypeError for anything else.
     """
@@ -238,8 +239,8 @@ def as_dtype(type_value: Any) -> DType:
     try:
         if isinstance(type_value, str):
             return _BY_NAME[type_value]
-        if isinstance(type_value, int) and not isinstance(type_value, bool):
-            return _BY_ENUM[type_value]
+        if isinstance(type_value, (Number, np.generic)):
+            return _BY_ENUM[type_value]         # whatever equals the number: programs write tf.placeholder(1.0)
         if type_value in _BY_PYTHON:
             return _BY_PYTHON[type_value]
     except (KeyError, TypeError):

@@ -1,6 +1,7 @@
 """DTypes, their conversions and questions, and TypeSets."""
 import copy
 import pickle
+from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
@@ -31,10 +32,16 @@ def test_reference_types_lie_a_hundred_higher():
     assert ref.is_floating and ref.size == 4
 
 
-@pytest.mark.parametrize("value", ["nope", {}, 999, None])
+@pytest.mark.parametrize("value", ["nope", {}, 999, None, 0.5, False])
 def test_what_is_no_dtype_is_a_type_error(value):
     with pytest.raises(TypeError, match="Cannot convert value"):
         as_dtype(value)
+
+
+@pytest.mark.parametrize("number", [1, 1.0, True, 1 + 0j, np.float64(1), np.int64(1), np.bool_(True), Fraction(1)])
+def test_a_number_that_equals_an_enum_value_is_the_dtype_as_programs_that_write_placeholder_1_0_expect(number):
+    assert as_dtype(number) is dtypes.float32
+    assert as_dtype(number + 100) is as_dtype("float32_ref")
 
 
 def test_questions():
