@@ -9,10 +9,9 @@ from typing import Any
 from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
-from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
 from jitgraph.graph.scopes import control_dependencies, name_scope
 from jitgraph.graph.shapes import TensorShape
-from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
 from jitgraph.ops.arrays.gather import gather
 from jitgraph.ops.arrays.identity import identity
@@ -76,7 +75,7 @@ def string_input_producer(string_tensor: Any, num_epochs: int | None = None, shu
     Raises ValueError for an empty list; a run raises InvalidArgumentError if the tensor turns out empty.
     """
     complaint = "string_input_producer requires a non-null input tensor"
-    if not isinstance(string_tensor, Tensor) and len(string_tensor) == 0:
+    if not is_tensor_like(string_tensor) and len(string_tensor) == 0:
         raise ValueError(complaint)
     with name_scope(name, "input_producer", [string_tensor]) as scope:
         strings = convert_to_tensor(string_tensor, dtypes.string)

@@ -224,3 +224,11 @@ def test_files(tf, run, tmp_path):
     with tf.Session() as session:
         session.run(tf.local_variables_initializer())
         assert session.run(names).tolist() == [path.encode()]
+
+
+def test_a_producer_takes_the_names_of_files_from_the_variable_that_matched_them(tf, collect, tmp_path):
+    for name in "ab":
+        (tmp_path / name).write_text("")
+    names = tf.train.match_filenames_once(str(tmp_path / "*"))
+    got = collect(tf.train.string_input_producer(names, num_epochs=1, shuffle=False).dequeue())
+    assert [str(name, "utf-8") for name in got] == [str(tmp_path / name) for name in "ab"]

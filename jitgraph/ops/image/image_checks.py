@@ -5,6 +5,7 @@ from typing import Any
 
 from jitgraph import raw_ops as raw
 from jitgraph.control.order_ops import with_dependencies
+from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
 from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.tensor import Tensor
 
@@ -18,6 +19,11 @@ def assertion(condition: Any, message: str) -> list:
     if not condition:
         raise ValueError(message)
     return []
+
+
+def sizes_of(*given: Any) -> list:
+    """Numbers as they are, variables as the tensors that read them: both tell by their type whether they are known now."""
+    return [convert_to_tensor(one) if is_tensor_like(one) else one for one in given]
 
 
 def require(condition: Tensor, message: str, value: Any) -> Any:

@@ -20,6 +20,7 @@ from jitgraph.ops.image.image_checks import (
     checked_3d,
     dimensions,
     is_batch,
+    sizes_of,
     unbatched,
 )
 from jitgraph.ops.random.draws import random_uniform
@@ -92,6 +93,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
         swap = [*lead, w, h, w + 1]
         turns = [lambda: image, lambda: _transposed(_reversed(image, [w]), swap), lambda: _reversed(image, [h, w]),
                  lambda: _reversed(_transposed(image, swap), [w])]
+        k, = sizes_of(k)
         if not isinstance(k, Tensor):
             with counted_as(62):        # TensorFlow has a case of all turns
                 return raw.Identity(turns[int(k) % 4](), name=scope)
@@ -162,6 +164,8 @@ def pad_to_bounding_box(image: Any, offset_height: Any, offset_width: Any, targe
     Raises ValueError, or InvalidArgumentError when it runs, if offsets are negative or the image does not fit.
     """
     with name_scope(None, "pad_to_bounding_box", [image]):
+        offset_height, offset_width, target_height, target_width = sizes_of(
+            offset_height, offset_width, target_height, target_width)
         image, batch = as_batch(convert_to_tensor(image, name="image"))
         checks = at_least_3d(image)
         count, height, width, depth = dimensions(image, 4)
@@ -187,6 +191,8 @@ def crop_to_bounding_box(image: Any, offset_height: Any, offset_width: Any, targ
     Raises ValueError, or InvalidArgumentError when it runs, if it is not inside the image.
     """
     with name_scope(None, "crop_to_bounding_box", [image]):
+        offset_height, offset_width, target_height, target_width = sizes_of(
+            offset_height, offset_width, target_height, target_width)
         image, batch = as_batch(convert_to_tensor(image, name="image"))
         checks = at_least_3d(image)
         count, height, width, depth = dimensions(image, 4)
@@ -220,6 +226,7 @@ def _check_targets(image: Tensor, target_height: Any, target_width: Any) -> list
 def resize_image_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
     """An image, or a batch of them, brought to a size by cutting around the middle or adding zeros around it."""
     with name_scope(None, "resize_image_with_crop_or_pad", [image]):
+        target_height, target_width = sizes_of(target_height, target_width)
         image, batch = as_batch(convert_to_tensor(image, name="image"))
         checks = _check_targets(image, target_height, target_width)
         image = after(checks, image)

@@ -11,7 +11,7 @@ from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.declare.samples import draw
 from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.constant_value import constant_value
-from jitgraph.graph.convert import convert_to_tensor
+from jitgraph.graph.convert import convert_to_tensor, is_tensor_like
 from jitgraph.graph.counting import count_nodes, counted_as
 from jitgraph.graph.dispatch import dispatchable
 from jitgraph.graph.scopes import name_scope
@@ -25,7 +25,8 @@ from jitgraph.ops.reduce.reductions import reduce_max, reduce_sum
 
 def _contraction_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
     """The axes of a and of b that are summed: two lists of ints, or two int32 tensors."""
-    if isinstance(axes, Tensor):
+    if is_tensor_like(axes):
+        axes = convert_to_tensor(axes)
         known = constant_value(axes)
         if known is None:
             return cast(axes[0], dtypes.int32), cast(axes[1], dtypes.int32)
