@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from .explain import Explanation, Tally
     from .plan import Plan
 
+_LONGEST_NAME = 44
+
 
 @dataclass
 class _Runs:
@@ -68,7 +70,12 @@ def recorded(beside_limits: bool = True) -> list[Explanation]:
     listed, now = [], time.perf_counter()
     for plan, runs in found.items():
         names = list(dict.fromkeys([*(t.op.name for t in plan.fetches), *(op.name for op in plan.targets)]))
-        title = "run " + ", ".join(names[:4]) + (", ..." if len(names) > 4 else "")
+        title = "run " + ", ".join(_ending(name) for name in names[:4]) + (", ..." if len(names) > 4 else "")
         times = [*runs.times, *(now - begin for begin in list(runs.under_way.values()))]
         listed.append(Explanation(title, list(runs.tally.lines.values()), len(times), sum(times) - runs.tally.own, measured))
     return sorted(listed, key=lambda e: -e.seconds)
+
+
+def _ending(name: str) -> str:
+    """The end of a long name: four whole ones would make a line of some hundred characters."""
+    return name if len(name) <= _LONGEST_NAME else "..." + name[3 - _LONGEST_NAME:]

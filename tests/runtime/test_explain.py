@@ -105,3 +105,12 @@ def test_all_runs_of_a_program(tf, jit):
             session.run(step)
     found = {one.title: one for one in recording.recorded()}
     assert found["run AssignAdd"].runs == 4 and not recording.active()
+
+
+def test_titles_of_runs_hold_the_ends_of_long_names(tf):
+    recording.record()
+    with tf.name_scope("a_scope/within/another_scope/and_one_more/for_good_measure"):
+        total = tf.add(tf.placeholder_with_default(1.0, []), 2.0, name="total")
+    with tf.Session() as session:
+        session.run(total)
+    assert [one.title for one in recording.recorded()] == ["run ...scope/and_one_more/for_good_measure/total"]
