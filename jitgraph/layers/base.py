@@ -83,7 +83,7 @@ class Layer(Unconnected):
         self._call_inputs: Any = None
         self._activity_regularizer = kwargs.pop("activity_regularizer", None)
         self._initial_weights = kwargs.pop("weights", None)
-        self._dtype: str | None = None if dtype is None else as_dtype(dtype).name
+        self._dtype: str | None = as_dtype(dtype).name if dtype else None
         self._take_name(name)
         if keras_style.keras_style():
             keras_style.refuse("scope", scope)

@@ -382,3 +382,11 @@ def test_split_takes_no_scalar_but_pythons(tf, number):
     with pytest.raises(ValueError, match="Rank-0 tensors are not supported as the num_or_size_splits"):
         tf.split(tf.range(6), number)
     assert [part.shape.as_list() for part in tf.split(tf.range(6), tf.Dimension(2))] == [[3], [3]]
+
+
+@pytest.mark.parametrize("nothing", [False, 0, None])
+def test_a_dtype_that_is_nothing_is_that_of_the_input(tf, nothing):
+    x = tf.constant([[1.0, 2.0]], tf.float64)
+    assert tf.zeros_like(x, nothing).dtype == tf.float64
+    assert tf.map_fn(lambda row: row * 2, x, dtype=nothing).dtype == tf.float64
+    assert tf.layers.Dense(2, dtype=nothing)(x).dtype == tf.float64

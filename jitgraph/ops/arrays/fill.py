@@ -192,10 +192,10 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
     """Zeros in the shape of `tensor`, of its dtype or of `dtype`.  A constant if the shape is known now."""
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
-        wanted = None if dtype is None else as_dtype(dtype).base_dtype
         base = tensor.dtype.base_dtype
         if optimize and tensor.shape.is_fully_defined() and base is not dtypes.variant:
-            return zeros(tensor.shape, wanted or base, name=scope)
+            return zeros(tensor.shape, dtype or base, name=scope)      # programs pass False where `optimize` stands
+        wanted = None if dtype is None else as_dtype(dtype).base_dtype
         if wanted is not None and wanted is not base and wanted is not dtypes.variant:
             return zeros(shape_internal(tensor, optimize=optimize), wanted, name=scope)
         return _zeros_like(tensor, name=scope)
