@@ -4,6 +4,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -43,6 +44,7 @@ def _logger() -> logging.Logger:
     with _lock:
         if "configured" not in _state:
             _state.add("configured")
+            logger.findCaller = _line_that_logs     # type: ignore[method-assign]
             if not logging.getLogger().handlers:
                 if _is_interactive():
                     logger.setLevel(INFO)
@@ -50,6 +52,16 @@ def _logger() -> logging.Logger:
                 handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
                 logger.addHandler(handler)
     return logger
+
+
+def _line_that_logs(stack_info: bool = False, stacklevel: int = 1) -> tuple[str, int, str, str | None]:
+    """(file, line, function, the stack if asked for) of the call that is no function of this file nor of Python's ``logging``:
+    formats that show them, such as absl's, name the program's line."""
+    frame: Any = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename in (__file__, logging.__file__):
+        frame = frame.f_back
+    stack = "".join(traceback.format_stack(frame)).rstrip() if stack_info else None
+    return frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name, stack
 
 
 def get_logger() -> logging.Logger:

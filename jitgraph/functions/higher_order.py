@@ -91,7 +91,7 @@ def map_fn(fn: Callable, elems: Any, dtype: Any = None, parallel_iterations: int
     _check_callable(fn)
     with _Cached(name, "map", elems):
         slices = _Slices(elems)
-        kinds = _packed(elems, [t.dtype.base_dtype for t in slices.flat]) if not dtype else dtype
+        kinds = dtype or _packed(elems, [t.dtype.base_dtype for t in slices.flat])
         results = [TensorArray(as_dtype(kind), slices.count, infer_shape=infer_shape) for kind in nest.flatten(kinds)]
 
         def step(index: Tensor, arrays: list) -> tuple:

@@ -73,3 +73,14 @@ def test_logging(tf, caplog):
         assert [r.getMessage() for r in caplog.records] == ["loss 0.5", "twice", "loss 0.5", "twice", "loss 0.5"]
     finally:
         tf.logging.set_verbosity(before)
+
+
+@pytest.mark.parametrize("log", [
+    lambda tf: tf.logging.info("step"), lambda tf: tf.logging.vlog(40, "step"), lambda tf: tf.get_logger().error("step"),
+    lambda tf: tf.logging.log_if(tf.logging.ERROR, "step", True), lambda tf: tf.logging.TaskLevelStatusMessage("step")])
+def test_a_record_names_the_line_of_the_program(tf, caplog, log):
+    with caplog.at_level("INFO", "tensorflow"):
+        log(tf)
+    record, = caplog.records
+    assert (record.filename, record.lineno, record.funcName) == (
+        "test_flags_and_logs.py", log.__code__.co_firstlineno, "<lambda>")
