@@ -6,7 +6,7 @@ variable node) have the enum value of their base plus 100.
 from __future__ import annotations
 
 from numbers import Number
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -240,7 +240,7 @@ def as_dtype(type_value: Any) -> DType:
         if isinstance(type_value, str):
             return _BY_NAME[type_value]
         if isinstance(type_value, (Number, np.generic)):
-            return _BY_ENUM[type_value]         # whatever equals the number: programs write tf.placeholder(1.0)
+            return _BY_ENUM[cast(int, type_value)]         # whatever equals the number: programs write tf.placeholder(1.0)
         if type_value in _BY_PYTHON:
             return _BY_PYTHON[type_value]
     except (KeyError, TypeError):
