@@ -27,7 +27,7 @@ class DNNLinearCombinedEstimator(Estimator):
         params = {"head": head, "counts_twice": not fix_global_step_increment_bug,
                   "wide": wide_params(linear_feature_columns, linear_optimizer, gradient_clip_norm, _joint_linear_weights),
                   "deep": deep_params(dnn_hidden_units, dnn_feature_columns, dnn_optimizer, dnn_activation_fn, dnn_dropout,
-                                      gradient_clip_norm, None, embedding_lr_multipliers)}
+                                      gradient_clip_norm, None, embedding_lr_multipliers, input_layer_partitioner)}
         super().__init__(combined_model, model_dir, config, params, feature_engineering_fn)
 
 

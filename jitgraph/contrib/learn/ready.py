@@ -56,10 +56,10 @@ def _show(value: Any, tag: str, joint: str = "_") -> None:
     histogram(f"{tag}{joint}activation", value)
 
 
-def _scope(name: str, features: dict, config: Any, **slices: int) -> Any:
-    """The variable scope of a model, whose variables are sliced over the parameter servers."""
+def _scope(name: str, features: dict, config: Any, partitioner: Any = None, **slices: int) -> Any:
+    """The variable scope of a model, whose variables `partitioner` slices; without one, over the parameter servers."""
     replicas = config.num_ps_replicas if config else 0
-    return variable_scope(name, values=tuple(features.values()), partitioner=min_max_variable_partitioner(
+    return variable_scope(name, values=tuple(features.values()), partitioner=partitioner or min_max_variable_partitioner(
         max_partitions=replicas, **slices))
 
 
@@ -68,7 +68,8 @@ def _deep_logits(features: dict, mode: str, params: dict, config: Any, units: in
     activation, dropout = params["activation_fn"], params["dropout"]
     if isinstance(activation, str):
         activation = resolve(f"nn.{activation}")
-    with _scope(_INPUT, features, config, min_slice_size=params.get("min_slice_size") or _SLICE) as scope:
+    with _scope(_INPUT, features, config, params.get("partitioner"),
+                min_slice_size=params.get("min_slice_size") or _SLICE) as scope:
         if _are_old(params["feature_columns"]):
             net = input_from_feature_columns(features, params["feature_columns"], weight_collections=["dnn"], scope=scope)
         else:
@@ -272,11 +273,14 @@ def relu(x: Any) -> Any:
 
 
 def deep_params(hidden_units: Any, columns: Any, optimizer: Any, activation_fn: Any, dropout: Any, clip: Any, size: Any,
-                multipliers: Any = None) -> dict:
-    """The arguments of a deep model; `multipliers`: {embedding column: by what the gradient of its table is multiplied}."""
+                multipliers: Any = None, partitioner: Any = None) -> dict:
+    """The arguments of a deep model; `multipliers`: {embedding column: by what the gradient of its table is multiplied}.
+
+    `partitioner` slices the variables of the input layer.
+    """
     return {"hidden_units": hidden_units, "feature_columns": tuple(columns or []), "optimizer": optimizer,
             "activation_fn": activation_fn, "dropout": dropout, "gradient_clip_norm": clip, "min_slice_size": size,
-            "multipliers": multipliers}
+            "multipliers": multipliers, "partitioner": partitioner}
 
 
 def wide_params(columns: Any, optimizer: Any, clip: Any, joint_weights: bool) -> dict:
