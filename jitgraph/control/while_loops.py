@@ -135,7 +135,7 @@ class _Loop:
         self.structure = nest.map_structure(_leaf, loop_vars)
         self.leaves = nest.flatten(self.structure)
         self.first = [in_default_graph(t) for leaf in self.leaves for t in _tensors_of(leaf)]
-        self.shapes = [t._shape for t in self.first]
+        self.shapes = [shape for leaf in self.leaves for shape in _own_invariants(leaf)]
         self.stated = shape_invariants is not None
         if shape_invariants is not None:
             self._take_invariants(loop_vars, shape_invariants)
@@ -292,6 +292,14 @@ def _invariants_of(leaf: Any, shape: Any) -> list:
             return [None, (None,), (None,)][:len(_tensors_of(leaf))]
         return [shape, (shape[0],), (len(shape),)][:len(_tensors_of(leaf))]
     return leaf._shapes_of_parts(shape) if isinstance(leaf, CompositeTensor) else [shape]
+
+
+def _own_invariants(leaf: Any) -> list:
+    """The shapes that the tensors of a leaf keep if nothing is said: those of its kind and shape.  How many elements a sparse
+    or ragged tensor has is open."""
+    if isinstance(leaf, (SparseTensor, CompositeTensor)):
+        return _invariants_of(leaf, leaf.shape._raw)
+    return [tensor._shape for tensor in _tensors_of(leaf)]
 
 
 def _at_most(general: Any, special: Any) -> bool:

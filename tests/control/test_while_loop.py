@@ -32,6 +32,15 @@ def test_sparse_tensors_as_loop_variables(tf, run):
     assert run(found).values.tolist() == [8, 16]
 
 
+def test_how_many_elements_a_sparse_loop_variable_has_is_open(tf, run):
+    first = tf.SparseTensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2])
+    _, found = tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, tf.sparse.concat(0, [s, s])), [tf.constant(0), first])
+    assert found.indices.shape.as_list() == [None, 2]
+    assert run(tf.sparse.to_dense(found)).tolist() == [[0.0, 1.0], [2.0, 0.0]] * 4
+    with pytest.raises(ValueError, match=r"enters the loop with shape \(\?, 2\), but has shape \(\?, 3\)"):
+        tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, tf.sparse.expand_dims(s, 0)), [tf.constant(0), first])
+
+
 @pytest.mark.parametrize("make, kind, text", [
     (lambda tf, c: tf.while_loop(lambda i, j: i < 3, lambda i, j: [i + 1], [c, c]), ValueError, "number of elements"),
     (lambda tf, c: tf.while_loop(lambda i: i < 3, lambda i: tf.cast(i, tf.float32), [c]), TypeError, "tf.cast"),

@@ -27,8 +27,18 @@ def test_invariants_leave_rows_and_lengths_open(tf, ragged):
         assert session.run(longer).to_list() == [[1, 2] * 8, [3] * 8]
         more = repeated(tf, ragged, lambda x: tf.concat([x, x], 0), shape_invariants=shapes)
         assert session.run(more).to_list() == [[1, 2], [3]] * 8
-    with pytest.raises(ValueError, match=r"enters the loop with shape \(3,\), but has shape \(6,\)"):
-        repeated(tf, ragged, lambda x: tf.concat([x, x], 0))
+    with pytest.raises(ValueError, match=r"enters the loop with shape \(3,\), but has shape \(5,\)"):
+        repeated(tf, ragged, lambda x: tf.concat([x, x], 0))        # the row splits: how many rows there are stays
+
+
+def test_without_invariants_lengths_are_open_and_the_number_of_rows_stays(tf, ragged):
+    deep = tf.ragged.constant([[[1], [2]], [[3]]])
+    longer, deeper = (repeated(tf, value, lambda x: tf.concat([x, x], 1)) for value in (ragged, deep))
+    assert longer.shape.as_list() == [2, None]
+    assert deeper.shape.as_list() == [2, None, None]
+    with tf.Session() as session:
+        assert session.run(longer).to_list() == [[1, 2] * 8, [3] * 8]
+        assert session.run(deeper).to_list() == [[[1], [2]] * 8, [[3]] * 8]
 
 
 def test_gradients_flow_through_ragged_variables(tf):
