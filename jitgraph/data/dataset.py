@@ -37,6 +37,8 @@ class Dataset:
     graph.  Functions that transform elements become graphs and are compiled.
     """
 
+    _shown = "DatasetV1Adapter"     # by which name it is printed; a class without one by its own
+
     def __init__(self, variant_tensor: Tensor, element_spec: Any, inputs: tuple = (), functions: tuple = ()):
         self._variant_tensor, self._element_spec = variant_tensor, element_spec
         self._inputs, self._functions = inputs, functions
@@ -56,13 +58,21 @@ class Dataset:
     def __repr__(self) -> str:
         shapes = structure.map_structure(str, self.output_shapes)
         types = structure.map_structure(repr, self.output_types)
-        return f"<{type(self).__name__} shapes: {shapes}, types: {types}>".replace("'", "")
+        kind = type(self)
+        return f"<{vars(kind).get('_shown', kind.__name__)} shapes: {shapes}, types: {types}>".replace("'", "")
 
     def __iter__(self) -> Any:
         raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled. Write "
                            "element = dataset.make_one_shot_iterator().get_next() and run it in a tf.Session.")
 
     # -- what it is of
+
+    @property
+    def _dataset(self) -> Dataset:
+        """The same as one of its kind, as programs look at it: a ``BatchDataset`` for what ``batch`` made."""
+        from jitgraph.data import kinds
+
+        return kinds.kind_of(self)
 
     @property
     def element_spec(self) -> Any:

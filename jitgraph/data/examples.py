@@ -71,6 +71,8 @@ class CsvDataset(Dataset):
     that does not suit, and goes on with the next.
     """
 
+    _shown = "CsvDatasetV1"
+
     def __init__(self, filenames: Any, record_defaults: Any, compression_type: Any = None, buffer_size: Any = None,
                  header: bool = False, field_delim: str = ",", use_quote_delim: bool = True, na_value: str = "",
                  select_cols: Any = None):

@@ -57,6 +57,8 @@ class TextLineDataset(_Files):
     how many files are read in turn.  A run raises NotFoundError for a file that is not there.
     """
 
+    _shown = "TextLineDatasetV1"
+
     def __init__(self, filenames: Any, compression_type: Any = None, buffer_size: Any = None, num_parallel_reads: Any = None):
         self._open(filenames, lambda name: raw.TextLineDataset(
             name, _compression(compression_type), building.optional(buffer_size, "buffer_size", _BUFFER)), num_parallel_reads)
@@ -68,6 +70,8 @@ class TFRecordDataset(_Files):
     A run raises NotFoundError for a file that is not there, DataLossError for a damaged one.
     """
 
+    _shown = "TFRecordDatasetV1"
+
     def __init__(self, filenames: Any, compression_type: Any = None, buffer_size: Any = None, num_parallel_reads: Any = None):
         self._open(filenames, lambda name: raw.TFRecordDataset(
             name, _compression(compression_type), building.optional(buffer_size, "buffer_size", _BUFFER)), num_parallel_reads)
@@ -78,6 +82,8 @@ class FixedLengthRecordDataset(_Files):
 
     A run raises NotFoundError for a file that is not there, InvalidArgumentError for one that the pieces do not fill.
     """
+
+    _shown = "FixedLengthRecordDatasetV1"
 
     def __init__(self, filenames: Any, record_bytes: Any, header_bytes: Any = None, footer_bytes: Any = None,
                  buffer_size: Any = None, compression_type: Any = None, num_parallel_reads: Any = None):
@@ -97,6 +103,8 @@ class SqlDataset(Dataset):
     `driver_name`: "sqlite"; `data_source_name`: the file.  A run raises InvalidArgumentError for another driver, other numbers
     of columns and other dtypes, UnknownError for a query that SQLite does not understand.
     """
+
+    _shown = "SqlDatasetV1"
 
     def __init__(self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any):
         given = [convert_to_tensor(one, dtypes.string, name) for one, name in (

@@ -115,6 +115,8 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Transformation:
 class RandomDataset(Dataset):
     """int64 random numbers of 32 bits, without end; `seed`: see ``tf.set_random_seed``."""
 
+    _shown = "RandomDatasetV1"
+
     def __init__(self, seed: Any = None):
         spec = structure.tensor_structure(dtypes.int64, [])
         super().__init__(raw.RandomDataset(*building.seeds(seed), **structure.flat_attributes(spec)), spec)
