@@ -104,6 +104,15 @@ CONTRIB: dict[str, str] = {
         contrib.distribute.get_replica_context contrib.distribute.in_cross_replica_context
         contrib.distribute.get_loss_reduction""",
     "facade.eager_context": "contrib.eager.in_eager_mode",
+    "contrib.eager.networks": "contrib.eager.Network contrib.eager.Sequential",
+    "contrib.eager.network_checkpoints": "contrib.eager.save_network_checkpoint contrib.eager.restore_network_checkpoint",
+    "contrib.eager.variable_stores": "contrib.eager.EagerVariableStore",
+    "contrib.eager.execution": """
+        contrib.eager.DEVICE_PLACEMENT_EXPLICIT contrib.eager.DEVICE_PLACEMENT_WARN contrib.eager.DEVICE_PLACEMENT_SILENT
+        contrib.eager.SYNC contrib.eager.ASYNC contrib.eager.set_execution_mode contrib.eager.execution_mode
+        contrib.eager.async_wait contrib.eager.async_clear_error contrib.eager.ExecutionCallback contrib.eager.Saver
+        contrib.eager.Iterator contrib.eager.restore_variables_on_create contrib.eager.add_execution_callback
+        contrib.eager.clear_execution_callbacks""",
     "facade.behavior": "contrib.eager.executing_eagerly",
     "inner.test_util": """
         contrib.eager.run_test_in_graph_and_eager_modes=run_in_graph_and_eager_modes

@@ -30,13 +30,6 @@ INSTEAD: dict[str, str] = {
     "contrib.tpu.*": "there is no TPU target; what a TPUEstimator with use_tpu=False needs is here",
     "contrib.tensorrt.*": "there is no TensorRT target; run the graph as it is",
     "contrib.eager.*": "jitgraph builds graphs; remove enable_eager_execution and run results in a tf.Session",
-    "contrib.eager.EagerVariableStore": "share variables with tf.make_template, or tf.variable_scope(scope, reuse=tf.AUTO_REUSE)",
-    "contrib.eager.Iterator": "write dataset.make_one_shot_iterator().get_next()",
-    "contrib.eager.Network": "use tf.layers, or tf.Module", "contrib.eager.Sequential": "call the layers of tf.layers in turn",
-    "contrib.eager.Saver": "use tf.train.Saver, as TensorFlow says too where graphs are built",
-    "contrib.eager.restore_network_checkpoint": "use tf.train.Checkpoint",
-    "contrib.eager.save_network_checkpoint": "use tf.train.Checkpoint",
-    "contrib.eager.restore_variables_on_create": "use tf.train.init_from_checkpoint",
     "contrib.eager.connect_to_remote_host": _ONE_PROCESS, "contrib.eager.set_server_def": _ONE_PROCESS,
     **{f"contrib.eager.{name}": "find where numbers stop being finite with tf.add_check_numerics_ops or tf.debugging.check_numerics"
        for name in ("inf_callback", "inf_nan_callback", "nan_callback", "seterr", "errstate")},

@@ -260,16 +260,16 @@ class _PureVariableScope:
         if isinstance(self._name_or_scope, VariableScope):
             source = self._name_or_scope
             self._new_name = source.name
-            self._counts: dict[str, int] | None = copy.copy(store.opened)
             reuse = self._reuse if self._reuse else source.reuse
             original = source.original_name_scope if self._old_name_scope is None else self._old_name_scope
         else:
             source = old
             self._new_name = f"{old.name}/{self._name_or_scope}" if old.name else self._name_or_scope
-            self._counts = None
             reuse = self._reuse or old.reuse
             original = self._name_or_scope if self._old_name_scope is None else self._old_name_scope
         store.open_scope(self._new_name)
+        # of a scope that is entered again, this entering is all that names outside of it know later
+        self._counts = copy.copy(store.opened) if isinstance(self._name_or_scope, VariableScope) else None
         scope = VariableScope(reuse, self._new_name, source.initializer, source.regularizer, source.caching_device,
                               source.partitioner, source.custom_getter, original, source.dtype, source.use_resource)
         self._override(scope)

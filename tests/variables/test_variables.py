@@ -341,3 +341,12 @@ def test_rows_that_do_not_fit_are_refused_when_the_graph_is_built(tf, scatter, u
     v = tf.get_variable("v", [4, 2], use_resource=use_resource)
     with pytest.raises(ValueError, match="updates.shape|both shapes must be equal"):
         scatter(tf, v)
+
+
+def test_a_scope_that_is_entered_again_takes_its_name_from_later_ones(tf):
+    with tf.variable_scope("outer"), tf.variable_scope(None, default_name="in") as scope:
+        pass
+    with tf.variable_scope(scope):
+        pass
+    with tf.variable_scope("outer"), tf.variable_scope(None, default_name="in") as later:
+        assert later.name == "outer/in_1"
