@@ -4,7 +4,7 @@ from __future__ import annotations
 
 CONTRIB_MODULES = {
     "autograph": "",
-    "optimizer_v2": "adadelta,adagrad,adam,gradient_descent,momentum,optimizer_v2_symbols,rmsprop",
+    "optimizer_v2": "adadelta,adagrad,adam,gradient_descent,momentum,optimizer_v2,optimizer_v2_symbols,rmsprop",
     "quantization": "python:array_ops,math_ops,nn_ops",
     "tfprof": "model_analyzer,tfprof_logger",
     "all_reduce": "python:all_reduce",

@@ -168,6 +168,7 @@ PACKAGES: dict[str, str] = {
     "variables.resource_variables": "contrib.eager.Variable=ResourceVariable",
     "train.object_checkpoint": "contrib.eager.Checkpoint",
     "contrib.eager.templates": "contrib.eager.make_template",
+    "contrib.optimizer_v2.own": "contrib.optimizer_v2.OptimizerV2",
     "contrib.optimizer_v2.optimizers": """
         contrib.optimizer_v2.GradientDescentOptimizer contrib.optimizer_v2.MomentumOptimizer
         contrib.optimizer_v2.AdagradOptimizer contrib.optimizer_v2.AdadeltaOptimizer contrib.optimizer_v2.AdamOptimizer
