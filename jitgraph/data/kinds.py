@@ -1,7 +1,7 @@
 """Datasets by what makes their elements: the classes of ``tensorflow.python.data.ops.dataset_ops``.
 
-What the methods of ``tf.data.Dataset`` give is a ``DatasetV1Adapter``, whose ``_dataset`` is of one of these classes; so is what they
-make themselves.  What a class was given has the names of its op's inputs: ``_count``, ``_buffer_size``.
+What the methods of ``tf.data.Dataset`` give is a ``DatasetV1Adapter``, whose ``_dataset`` is of one of these classes; so is what
+they make themselves.  What a class was given has the names of its op's inputs: ``_count``, ``_buffer_size``.
 """
 from __future__ import annotations
 
@@ -38,6 +38,13 @@ class Kind(Dataset):
             if name[1:] in names and len(names) == len(tensor.op.inputs):
                 return tensor.op.inputs[names.index(name[1:])]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @classmethod
+    def _of(cls, dataset: Dataset) -> Kind:
+        """A dataset as one of this kind."""
+        found = cls.__new__(cls)
+        found._be(dataset)
+        return found
 
 
 class _OfAdapters(type):
@@ -252,20 +259,12 @@ class WindowDataset(UnaryDataset):
         self._be(input_dataset.window(size, shift, stride, drop_remainder))
 
 
-KINDS: dict[str, type[Kind]] = {
-    "TensorDataset": TensorDataset, "TensorSliceDataset": TensorSliceDataset, "SparseTensorSliceDataset": SparseTensorSliceDataset,
+Dataset._kinds.update({
+    "source": DatasetSource, "unary": UnaryDataset, "TensorDataset": TensorDataset,
+    "TensorSliceDataset": TensorSliceDataset, "SparseTensorSliceDataset": SparseTensorSliceDataset,
     "RangeDataset": RangeDataset, "ZipDataset": ZipDataset, "ConcatenateDataset": ConcatenateDataset, "MapDataset": MapDataset,
     "ParallelMapDataset": ParallelMapDataset, "FlatMapDataset": FlatMapDataset, "InterleaveDataset": InterleaveDataset,
     "ParallelInterleaveDatasetV2": ParallelInterleaveDataset, "FilterDataset": FilterDataset, "RepeatDataset": RepeatDataset,
     "TakeDataset": TakeDataset, "SkipDataset": SkipDataset, "ShardDataset": ShardDataset, "ShuffleDataset": ShuffleDataset,
     "CacheDataset": CacheDataset, "PrefetchDataset": PrefetchDataset, "BatchDatasetV2": BatchDataset,
-    "PaddedBatchDatasetV2": PaddedBatchDataset, "WindowDataset": WindowDataset}
-"""The kind of what an op makes; of others it is ``UnaryDataset``, or ``DatasetSource`` if they take no dataset."""
-
-
-def kind_of(dataset: Dataset) -> Kind:
-    """The dataset as one of its kind."""
-    kind = KINDS.get(dataset._variant_tensor.op.type) or (UnaryDataset if dataset._inputs else DatasetSource)
-    found = kind.__new__(kind)
-    found._be(dataset)
-    return found
+    "PaddedBatchDatasetV2": PaddedBatchDataset, "WindowDataset": WindowDataset})

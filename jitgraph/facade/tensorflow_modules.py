@@ -43,6 +43,9 @@ BY_OTHER_NAMES = {
     **{name: f"contrib.{name.removeprefix('contrib_')}" for name in ("contrib_framework", "lookup", "layers", "rnn")}}
 """Modules by the names under which contrib's slim and grid_rnn import them."""
 
+TOOLS_PLACES = {"": "", "graph_transforms": ":jitgraph.tools.graph_transforms"}
+"""`tensorflow.tools`: its modules, of which the wheel of TensorFlow 1.15 has few."""
+
 CORE_PLACES = "train summary profiler :jitgraph.protobuf.messages"
 
 
@@ -69,6 +72,8 @@ def places(dotted: str) -> str | None:
         if not rest or ".".join(rest) in CORE_PACKAGES:
             return ""
         return CORE_PLACES if package in CORE_PACKAGES and module.endswith("_pb2") else None
+    if first == "tools":
+        return TOOLS_PLACES.get(".".join(rest))
     if first == "contrib" and rest and ".".join(rest[1:]) in contrib_modules.inner_modules(rest[0]):
         return contrib_modules.CONTRIB_PLACES.get(dotted, f"contrib.{rest[0]}")
     return None

@@ -24,7 +24,7 @@ def elements(tf, ops, dataset):
     return drained(tf, ops.DatasetV1Adapter(dataset).make_one_shot_iterator())
 
 
-def test_a_pipeline_is_looked_through_step_by_step(tf):
+def test_a_pipeline_is_looked_through_step_by_step(tf, ops):
     made = tf.data.Dataset.range(5).map(lambda x: x).batch(2).repeat().shuffle(3).take(1).skip(1).cache().prefetch(1)
     assert list(chain(made)) == ["PrefetchDataset", "CacheDataset", "SkipDataset", "TakeDataset", "ShuffleDataset", "RepeatDataset",
                                  "BatchDataset", "MapDataset", "RangeDataset"]
@@ -67,7 +67,8 @@ def test_programs_derive_from_the_classes(tf, ops):
         def __init__(self, input_dataset, size):
             self._size = size
             super().__init__(input_dataset, tf.raw_ops.BatchDatasetV2(
-                input_dataset=input_dataset._variant_tensor, batch_size=np.int64(size), drop_remainder=True, **self._flat_structure))
+                input_dataset=input_dataset._variant_tensor, batch_size=np.int64(size), drop_remainder=True,
+                **self._flat_structure))
 
         @property
         def element_spec(self):

@@ -25,8 +25,8 @@ def _conflict(name: str, one: Any, other: Any, network: Network, given: bool) ->
     found = f"two variables named '{name}' ('{one._shared_name}' and '{other._shared_name}')"
     if given:
         return ValueError(f"The map_func for the Network '{network.name}' resulted in {found}. Try stripping less from the "
-                          "variable names, or renaming parts of the Network. For reference, variables created by sub-Layers of this "
-                          f"Network are prefixed with '{network.scope_name}', but if they are re-used after being added to another "
+                          "variable names, or renaming parts of the Network. For reference, variables created by sub-Layers of "
+                          f"this Network are prefixed with '{network.scope_name}', but if they are re-used after being added to another "
                           "Network, they will have that Network's full variable prefix instead.")
     return ValueError(f"The default checkpoint variable name mapping strategy for Network '{network.name}' resulted in a naming "
                       f"conflict: {found} after the prefix '{network.scope_name}' was stripped. This should only happen when "

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.contrib.optimizer_v2.optimizers import Scaled
+from jitgraph.contrib.optimizer_v2.optimizers import Ready
 from jitgraph.control.conditionals import cond
 from jitgraph.control.order_ops import group
 from jitgraph.graph.dtypes import int32
@@ -25,7 +25,7 @@ from jitgraph.variables.assignments import assign_add, assign_sub, scatter_updat
 from jitgraph.variables.variable import Variable
 
 
-class GGTOptimizer(Scaled):
+class GGTOptimizer(Ready):
     """Steps along the running mean of gradients, multiplied by the inverse root of the sum of outer products of the last `window`
     such means.
 

@@ -9,30 +9,30 @@ from jitgraph.ops.elementwise.cast import cast
 from jitgraph.train import adam, adaptive, gradient_descent
 
 
-class _Ready(Stopped):
+class Ready(Stopped):
     """The base of those below, whose steps are those of ``tf.train``: each is an ``OptimizerV2``."""
 
 
-OptimizerV2.register(_Ready)
+OptimizerV2.register(Ready)
 
 
-class GradientDescentOptimizer(_Ready, gradient_descent.GradientDescentOptimizer):
+class GradientDescentOptimizer(Ready, gradient_descent.GradientDescentOptimizer):
     """``tf.train.GradientDescentOptimizer``."""
 
 
-class MomentumOptimizer(_Ready, gradient_descent.MomentumOptimizer):
+class MomentumOptimizer(Ready, gradient_descent.MomentumOptimizer):
     """``tf.train.MomentumOptimizer``."""
 
 
-class AdagradOptimizer(_Ready, adaptive.AdagradOptimizer):
+class AdagradOptimizer(Ready, adaptive.AdagradOptimizer):
     """``tf.train.AdagradOptimizer``."""
 
 
-class AdadeltaOptimizer(_Ready, adaptive.AdadeltaOptimizer):
+class AdadeltaOptimizer(Ready, adaptive.AdadeltaOptimizer):
     """``tf.train.AdadeltaOptimizer``."""
 
 
-class RMSPropOptimizer(_Ready, adaptive.RMSPropOptimizer):
+class RMSPropOptimizer(Ready, adaptive.RMSPropOptimizer):
     """``tf.train.RMSPropOptimizer`` whose slot "rms" starts at `epsilon`, which is added to no denominator."""
 
     def __init__(self, learning_rate: Any, decay: Any = 0.9, momentum: Any = 0.0, epsilon: Any = 1e-10,
@@ -47,5 +47,5 @@ class RMSPropOptimizer(_Ready, adaptive.RMSPropOptimizer):
         return first
 
 
-class AdamOptimizer(_Ready, adam.AdamOptimizer):
+class AdamOptimizer(Ready, adam.AdamOptimizer):
     """``tf.train.AdamOptimizer``."""
