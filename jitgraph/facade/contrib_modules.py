@@ -37,6 +37,7 @@ CONTRIB_MODULES = {
         python.estimator:multi_head,replicate_model_fn,rnn,saved_model_estimator""",
     "factorization": "python.ops:clustering_ops,factorization_ops,gen_factorization_ops,gmm,gmm_ops,kmeans,wals",
     "deprecated": "",
+    "meta_graph_transform": "meta_graph_transform",
     "feature_column": "python.feature_column:sequence_feature_column",
     "distribute": "",
     "eager": "python:tfe",

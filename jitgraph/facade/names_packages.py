@@ -168,6 +168,8 @@ PACKAGES: dict[str, str] = {
     "variables.resource_variables": "contrib.eager.Variable=ResourceVariable",
     "train.object_checkpoint": "contrib.eager.Checkpoint",
     "contrib.eager.templates": "contrib.eager.make_template",
+    "contrib.meta_graph_transform.transforming": """
+        contrib.meta_graph_transform.meta_graph_transform.meta_graph_transform""",
     "contrib.optimizer_v2.own": "contrib.optimizer_v2.OptimizerV2",
     "contrib.optimizer_v2.optimizers": """
         contrib.optimizer_v2.GradientDescentOptimizer contrib.optimizer_v2.MomentumOptimizer

@@ -62,7 +62,6 @@ INSTEAD: dict[str, str] = {
 # Names that are to be here, and what to write until then.
 NOT_YET: dict[str, str] = {
     "contrib.bayesflow.*": "write the sampler with tf.while_loop over tf.contrib.distributions",
-    "contrib.meta_graph_transform.*": "use tf.graph_util.convert_variables_to_constants and tf.contrib.graph_editor",
 }
 
 

@@ -26,8 +26,8 @@ def _conflict(name: str, one: Any, other: Any, network: Network, given: bool) ->
     if given:
         return ValueError(f"The map_func for the Network '{network.name}' resulted in {found}. Try stripping less from the "
                           "variable names, or renaming parts of the Network. For reference, variables created by sub-Layers of "
-                          f"this Network are prefixed with '{network.scope_name}', but if they are re-used after being added to another "
-                          "Network, they will have that Network's full variable prefix instead.")
+                          f"this Network are prefixed with '{network.scope_name}', but if they are re-used after being added to "
+                          "another Network, they will have that Network's full variable prefix instead.")
     return ValueError(f"The default checkpoint variable name mapping strategy for Network '{network.name}' resulted in a naming "
                       f"conflict: {found} after the prefix '{network.scope_name}' was stripped. This should only happen when "
                       "layers are shared with another network: pass `map_func=lambda n: n` to save and restore to use full names.")
