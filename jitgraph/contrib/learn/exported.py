@@ -8,6 +8,7 @@ from jitgraph.contrib.framework.deprecation import deprecated
 from jitgraph.contrib.layers.old_column_layers import create_feature_spec_for_parsing
 from jitgraph.contrib.learn.model_ops import ModeKeys, PredictionKey, ProblemType
 from jitgraph.contrib.learn.serving_inputs import InputFnOps, build_parsing_serving_input_fn
+from jitgraph.contrib.meta_graph_transform.transforming import meta_graph_transform
 from jitgraph.contrib.session_bundle.kept_versions import Path
 from jitgraph.control.order_ops import group
 from jitgraph.estimator.arguments import argument_names
@@ -20,6 +21,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.scopes import add_to_collection, get_collection
+from jitgraph.protobuf import messages
 from jitgraph.resources.registered import initialize_resources, shared_resources
 from jitgraph.saved_model.builder import SavedModelBuilder
 from jitgraph.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
@@ -119,9 +121,12 @@ def export_savedmodel(estimator: Any, checkpoint_path: str, export_dir_base: Any
                       graph_rewrite_specs: Any = AS_IT_IS, strip_default_attrs: bool = False) -> bytes:
     """Writes a SavedModel of a checkpoint into a new folder, named by the time, in `export_dir_base`; returns its path.
 
-    Raises ValueError for a first spec with transforms, NotImplementedError for further ones.
+    The first of `graph_rewrite_specs` has the tags of the graph as it is, the others those of graphs that are rewritten.  Raises
+    ValueError for a first one with transforms.
     """
-    tags = _tags_of(graph_rewrite_specs)
+    first, *rewritten = graph_rewrite_specs
+    if first.transforms:
+        raise ValueError("The first element of graph_rewrite_specs must specify no transforms.")
     folder = folder_of_now(export_dir_base)
     unfinished = os.fsdecode(get_temp_export_dir(folder))
     builder = SavedModelBuilder(unfinished)
@@ -140,8 +145,9 @@ def export_savedmodel(estimator: Any, checkpoint_path: str, export_dir_base: Any
             saver = (found.scaffold.saver if found.scaffold is not None else None) or Saver(sharded=True)
             saver.restore(session, checkpoint_path)
             builder.add_meta_graph_and_variables(
-                session, tags, signature_def_map=definitions, main_op=init_op, strip_default_attrs=strip_default_attrs,
+                session, first.tags, signature_def_map=definitions, main_op=init_op, strip_default_attrs=strip_default_attrs,
                 assets_collection=get_collection(GraphKeys.ASSET_FILEPATHS))
+    _add_rewritten(builder, rewritten, inputs, outputs)
     for name, source in (assets_extra or {}).items():
         target = os.path.join(unfinished, "assets.extra", os.fsdecode(name))
         gfile.MakeDirs(os.path.dirname(target))
@@ -151,15 +157,14 @@ def export_savedmodel(estimator: Any, checkpoint_path: str, export_dir_base: Any
     return folder.encode()
 
 
-def _tags_of(specs: Any) -> Any:
-    """The tags under which the graph is saved as it is."""
-    first, *others = specs
-    if first.transforms:
-        raise ValueError("The first element of graph_rewrite_specs must specify no transforms.")
-    if others:
-        raise NotImplementedError("graph_rewrite_specs with transforms: save the graph as it is, and rewrite the GraphDef with "
-                                  "tf.graph_util or tf.contrib.graph_editor")
-    return first.tags
+def _add_rewritten(builder: Any, specs: Any, inputs: dict, outputs: dict) -> None:
+    """Adds a graph for each of the specs, made of the one that was saved as it is."""
+    fed = [tensor.name for tensors in inputs.values() for tensor in tensors.values()]
+    fetched = [tensor.name for _, tensors in outputs.values() for tensor in tensors.values()]
+    base = messages.MetaGraphDef()
+    base.CopyFrom(builder._saved_model.meta_graphs[0])
+    for spec in specs:
+        builder._saved_model.meta_graphs.add().CopyFrom(meta_graph_transform(base, fed, fetched, spec.transforms, spec.tags))
 
 
 class _Strategy(NamedTuple):

@@ -11,7 +11,7 @@ def test_parameters_are_read_and_set(tf, tmp_path):
         estimator.set_params(foo=1)
 
 
-def test_only_graphs_as_they_are_can_be_saved(tf, tmp_path):
+def test_the_first_graph_is_saved_as_it_is(tf, tmp_path):
     from jitgraph.contrib.learn.exported import GraphRewriteSpec
 
     estimator = tf.contrib.learn.LinearRegressor([tf.contrib.layers.real_valued_column("x")], model_dir=str(tmp_path))
