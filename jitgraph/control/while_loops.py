@@ -297,7 +297,7 @@ def _invariants_of(leaf: Any, shape: Any) -> list:
 def _own_invariants(leaf: Any) -> list:
     """The shapes that the tensors of a leaf keep if nothing is said: those of its kind and shape.  How many elements a sparse
     or ragged tensor has is open."""
-    if isinstance(leaf, (SparseTensor, CompositeTensor)):
+    if nest.is_composite(leaf) and not isinstance(leaf, IndexedSlices):
         return _invariants_of(leaf, leaf.shape._raw)
     return [tensor._shape for tensor in _tensors_of(leaf)]
 

@@ -168,6 +168,53 @@ PACKAGES: dict[str, str] = {
     "variables.resource_variables": "contrib.eager.Variable=ResourceVariable",
     "train.object_checkpoint": "contrib.eager.Checkpoint",
     "contrib.eager.templates": "contrib.eager.make_template",
+    "contrib.labeled_tensor.axes": """
+        contrib.labeled_tensor.Axis contrib.labeled_tensor.Axes contrib.labeled_tensor.as_axis""",
+    "contrib.labeled_tensor.tensors": """
+        contrib.labeled_tensor.LabeledTensor contrib.labeled_tensor.AxisOrderError
+        contrib.labeled_tensor.convert_to_labeled_tensor contrib.labeled_tensor.identity
+        contrib.labeled_tensor.slice=slice_function contrib.labeled_tensor.transpose
+        contrib.labeled_tensor.expand_dims contrib.labeled_tensor.align contrib.labeled_tensor.axis_order_scope
+        contrib.labeled_tensor.check_axis_order contrib.labeled_tensor.impose_axis_order
+        contrib.labeled_tensor.define_unary_op contrib.labeled_tensor.define_binary_op
+        contrib.labeled_tensor.abs=abs_function contrib.labeled_tensor.neg contrib.labeled_tensor.sign
+        contrib.labeled_tensor.reciprocal contrib.labeled_tensor.square contrib.labeled_tensor.round=round_function
+        contrib.labeled_tensor.sqrt contrib.labeled_tensor.rsqrt contrib.labeled_tensor.exp contrib.labeled_tensor.log
+        contrib.labeled_tensor.ceil contrib.labeled_tensor.floor contrib.labeled_tensor.cos contrib.labeled_tensor.sin
+        contrib.labeled_tensor.tan contrib.labeled_tensor.acos contrib.labeled_tensor.asin contrib.labeled_tensor.atan
+        contrib.labeled_tensor.lgamma contrib.labeled_tensor.digamma contrib.labeled_tensor.erf
+        contrib.labeled_tensor.erfc contrib.labeled_tensor.logical_not contrib.labeled_tensor.tanh
+        contrib.labeled_tensor.sigmoid contrib.labeled_tensor.add contrib.labeled_tensor.sub
+        contrib.labeled_tensor.mul contrib.labeled_tensor.div contrib.labeled_tensor.mod
+        contrib.labeled_tensor.pow=pow_function contrib.labeled_tensor.equal contrib.labeled_tensor.greater
+        contrib.labeled_tensor.greater_equal contrib.labeled_tensor.not_equal contrib.labeled_tensor.less
+        contrib.labeled_tensor.less_equal contrib.labeled_tensor.logical_and contrib.labeled_tensor.logical_or
+        contrib.labeled_tensor.logical_xor contrib.labeled_tensor.maximum contrib.labeled_tensor.minimum
+        contrib.labeled_tensor.squared_difference contrib.labeled_tensor.igamma contrib.labeled_tensor.igammac
+        contrib.labeled_tensor.zeta contrib.labeled_tensor.polygamma""",
+    "contrib.labeled_tensor.places": """
+        contrib.labeled_tensor.select contrib.labeled_tensor.concat contrib.labeled_tensor.pack
+        contrib.labeled_tensor.unpack contrib.labeled_tensor.reshape contrib.labeled_tensor.rename_axis
+        contrib.labeled_tensor.random_crop contrib.labeled_tensor.squeeze contrib.labeled_tensor.tile
+        contrib.labeled_tensor.pad contrib.labeled_tensor.boolean_mask""",
+    "contrib.labeled_tensor.values": """
+        contrib.labeled_tensor.map_fn contrib.labeled_tensor.foldl contrib.labeled_tensor.matmul
+        contrib.labeled_tensor.define_reduce_op contrib.labeled_tensor.constant contrib.labeled_tensor.zeros_like
+        contrib.labeled_tensor.ones_like contrib.labeled_tensor.cast contrib.labeled_tensor.verify_tensor_all_finite
+        contrib.labeled_tensor.where contrib.labeled_tensor.reduce_all contrib.labeled_tensor.reduce_any
+        contrib.labeled_tensor.reduce_logsumexp contrib.labeled_tensor.reduce_max contrib.labeled_tensor.reduce_mean
+        contrib.labeled_tensor.reduce_min contrib.labeled_tensor.reduce_prod contrib.labeled_tensor.reduce_sum""",
+    "contrib.labeled_tensor.reading": """
+        contrib.labeled_tensor.FixedLenFeature contrib.labeled_tensor.parse_example
+        contrib.labeled_tensor.parse_single_example contrib.labeled_tensor.placeholder contrib.labeled_tensor.batch
+        contrib.labeled_tensor.shuffle_batch contrib.labeled_tensor.ReshapeCoder""",
+    "contrib.labeled_tensor.networks": """
+        contrib.labeled_tensor.nn.relu contrib.labeled_tensor.nn.relu6 contrib.labeled_tensor.nn.crelu
+        contrib.labeled_tensor.nn.elu contrib.labeled_tensor.nn.softplus contrib.labeled_tensor.nn.l2_loss
+        contrib.labeled_tensor.nn.softmax contrib.labeled_tensor.nn.log_softmax
+        contrib.labeled_tensor.nn.sigmoid_cross_entropy_with_logits
+        contrib.labeled_tensor.nn.softmax_cross_entropy_with_logits
+        contrib.labeled_tensor.nn.sparse_softmax_cross_entropy_with_logits""",
     "contrib.meta_graph_transform.transforming": """
         contrib.meta_graph_transform.meta_graph_transform.meta_graph_transform""",
     "contrib.optimizer_v2.own": "contrib.optimizer_v2.OptimizerV2",

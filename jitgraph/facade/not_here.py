@@ -51,7 +51,6 @@ INSTEAD: dict[str, str] = {
     "contrib.estimator.make_early_stopping_hook": "it stands in tf.estimator.experimental",
     "contrib.estimator.InMemoryEvaluatorHook": "it stands in tf.estimator.experimental",
     "contrib.estimator.make_stop_at_checkpoint_step_hook": "it stands in tf.estimator.experimental",
-    "contrib.labeled_tensor.*": "keep the names of axes beside the tensors",
     "contrib.remote_fused_graph.*": "there is no remote target; run the graph as it is",
     "contrib.rpc.*": "call other services in tf.py_func",
     "contrib.saved_model.*": "save with tf.saved_model.simple_save",

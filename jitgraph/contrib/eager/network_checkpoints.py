@@ -55,7 +55,8 @@ def save_network_checkpoint(network: Network, save_path: str, global_step: Any =
                          "so there is nothing to save.")
     step = get_global_step() if global_step is None else global_step
     variables = _by_name(network, map_func or _without_scope(network), map_func is not None)
-    path: str = Saver(variables).save(get_default_session(), _path(network, save_path), write_meta_graph=False, global_step=step)
+    path = Saver(variables).save(get_default_session(), _path(network, save_path), write_meta_graph=False, global_step=step)
+    assert path is not None
     return path
 
 

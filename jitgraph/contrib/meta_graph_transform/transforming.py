@@ -28,8 +28,8 @@ def meta_graph_transform(base_meta_graph_def: Any, input_names: list[str], outpu
     """The MetaGraphDef after all `transforms`, which are those of ``TransformGraph`` and ``freeze_graph``.
 
     What initializes, saves and restores stays beside what `output_names` need; collections and signatures lose what was removed.
-    `tags` take the place of those it has; `checkpoint_path` is what ``freeze_graph`` restores variables from.  Raises ValueError for
-    collections of an unexpected kind and if what saves was removed, UnimplementedError for ``sparsify_gather``.
+    `tags` take the place of those it has; `checkpoint_path` is what ``freeze_graph`` restores variables from.  Raises ValueError
+    for collections of an unexpected kind and if what saves was removed, UnimplementedError for ``sparsify_gather``.
     """
     result = type(base_meta_graph_def)()
     kept = _infrastructure(base_meta_graph_def)
@@ -141,7 +141,7 @@ def _is_removed(tensor: str, removed: set[str]) -> bool:
 
 def _mentions(text: bytes, removed: set[str]) -> bool:
     """Whether a message speaks of a node that is gone, by the end of a word that looks like a name."""
-    words = {word for word in re.findall(r"[/a-zA-Z0-9_]+", text.decode("utf-8", "replace"))}
+    words = set(re.findall(r"[/a-zA-Z0-9_]+", text.decode("utf-8", "replace")))
     return any(word.endswith(name) for word in words for name in removed)
 
 

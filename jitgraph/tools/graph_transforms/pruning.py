@@ -170,7 +170,8 @@ def _folded(graph_def: Any, inputs: set[str], given: Parameters) -> Any:
             foldable.add(op.name)
     wanted = sorted({text.removesuffix(":0") for node in graph_def.node if node.name not in foldable
                      for text in node.input if not text.startswith("^") and node_name(text) in foldable})
-    made, instead = [], {}
+    made: list[Any] = []
+    instead: dict[str, str] = {}
     feeds = {t: _zeros(t) for name in foldable for t in graph.get_operation_by_name(name).inputs
              if graph.get_operation_by_name(name).type in _SHAPES and t.op.name not in known}
     with resolve("Session")(graph=graph) as session:
