@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from jitgraph.app import logs
-from jitgraph.autograph import builtin_functions, operators, values
+from jitgraph.autograph import builtin_functions, lists, operators, values
 from jitgraph.autograph.features import Feature, Options, Status, under
 from jitgraph.autograph.messages import say
 from jitgraph.autograph.rewriting import rewritten
@@ -186,6 +186,8 @@ class _Operators:
     and_, or_, not_ = staticmethod(operators.and_), staticmethod(operators.or_), staticmethod(operators.not_)
     eq, not_eq = staticmethod(operators.eq), staticmethod(operators.not_eq)
     assert_stmt = staticmethod(operators.assert_stmt)
+    typed_list, list_append = staticmethod(lists.typed_list), staticmethod(lists.list_append)
+    list_pop, list_stack, UNSPECIFIED = staticmethod(lists.list_pop), staticmethod(lists.list_stack), lists.UNSPECIFIED
 
     def __init__(self, options: Options):
         self._options = options

@@ -12,7 +12,7 @@ from typing import Any
 class Feature(enum.Enum):
     """What is rewritten besides ifs, loops, calls and logical operators, if the program asks for it.
 
-    LISTS changes nothing here: lists stay Python's.
+    LISTS makes lists of the graph of those whose elements have a type, see ``lists``.
     """
 
     ALL = "ALL"

@@ -21,6 +21,7 @@ from typing import Any
 
 from jitgraph.autograph.features import Feature
 from jitgraph.autograph.jumps import without_jumps
+from jitgraph.autograph.lists import with_lists
 from jitgraph.autograph.liveness import Liveness, names_set, places_set
 from jitgraph.autograph.tree import (
     LOOPS,
@@ -50,6 +51,8 @@ def rewritten(definition: ast.FunctionDef, uses: Callable[[Feature], bool]) -> a
     where they would be lost.
     """
     _check(definition)
+    if uses(Feature.LISTS):
+        definition = with_lists(definition)
     taken = {node.id for node in ast.walk(definition) if isinstance(node, ast.Name)}
     return _Rewriting(definition, uses, taken, outermost=True).function()
 

@@ -259,6 +259,7 @@ PACKAGES: dict[str, str] = {
         contrib.quantization.requantize=Requantize contrib.quantization.requantize_per_channel=RequantizePerChannel""",
     "app.libraries": "contrib.util.loader.load_op_library=load_extension",
     "autograph.api": "contrib.autograph.AutoGraphError contrib.autograph.convert",
+    "autograph.lists": "contrib.autograph.set_element_type contrib.autograph.stack",
     "v2.control": "contrib.autograph.to_code contrib.autograph.to_graph",
     "contrib.timeseries.feature_keys": "contrib.timeseries.TrainEvalFeatures contrib.timeseries.FilteringResults",
     "contrib.timeseries.readers": "contrib.timeseries.NumpyReader contrib.timeseries.CSVReader",

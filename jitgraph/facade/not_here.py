@@ -34,8 +34,6 @@ INSTEAD: dict[str, str] = {
     **{f"contrib.eager.{name}": "find where numbers stop being finite with tf.add_check_numerics_ops or tf.debugging.check_numerics"
        for name in ("inf_callback", "inf_nan_callback", "nan_callback", "seterr", "errstate")},
     "contrib.autograph.*": "use tf.autograph",
-    "contrib.autograph.set_element_type": "collect values in a tf.TensorArray: lists stay Python's",
-    "contrib.autograph.stack": "collect values in a tf.TensorArray: lists stay Python's; tf.stack joins tensors",
     "contrib.bigtable.*": _READ, "contrib.hadoop.*": _READ, "contrib.kafka.*": _READ, "contrib.kinesis.*": _READ,
     "contrib.ignite.*": _READ, "contrib.cloud.*": _READ,
     "contrib.coder.*": "code the values in Python, in tf.py_func",

@@ -579,3 +579,56 @@ def ordered_branches(v, p, n):
         v.assign(v + 100.0)     # nothing that the loop gives depends on it
         i += 1
     return y, i, v.read_value()
+
+
+def squares(n):
+    found = []
+    tf.contrib.autograph.set_element_type(found, tf.int32)
+    for i in tf.range(n):
+        found.append(i * i)
+    return tf.contrib.autograph.stack(found)
+
+
+def even_rows(n):
+    found = []
+    tf.contrib.autograph.set_element_type(found, tf.float32, [2])
+    i = 0
+    while i < n:
+        if tf.equal(i % 2, 0):
+            found.append(tf.ones([2]) * tf.cast(i, tf.float32))
+        i += 1
+    return tf.stack(found)
+
+
+def products(n):
+    found = []
+    tf.contrib.autograph.set_element_type(found, tf.int32)
+    for i in tf.range(n):
+        for j in tf.range(i):
+            found.append(i * j)
+    return tf.contrib.autograph.stack(found)
+
+
+def without_a_shape(n):
+    found = []
+    tf.contrib.autograph.set_element_type(found, tf.int32)
+    for i in tf.range(n):
+        found.append(i)
+    return found.pop()
+
+
+def popped():
+    found = [1]
+    for i in range(3):
+        found.append(i)
+    found.pop()
+    first = found.pop(0)
+    return found, first
+
+
+def multiples(x):
+    found = []
+    tf.contrib.autograph.set_element_type(found, tf.float32)
+    for i in tf.range(3):
+        found.append(x * tf.cast(i, tf.float32))
+    return tf.contrib.autograph.stack(found)
