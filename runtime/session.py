@@ -13,7 +13,7 @@ import numpy as np
 from jitgraph import tracebacks
 from jitgraph.compiler.options import present
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.graph.errors import AbortedError, CancelledError
+from jitgraph.graph.errors import AbortedError, CancelledError, UnimplementedError
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.stack import DefaultSession, default_session
@@ -259,6 +259,23 @@ class BaseSession:
             except BaseException as error:
                 tracebacks.shorten(error)
                 raise
+
+        return call
+
+    def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list]:
+        """A function of the values of what a CallableOptions feeds, that gives a list of what it fetches.
+
+        Raises UnimplementedError for tensors that it connects.
+        """
+        if callable_options.tensor_connection:
+            raise UnimplementedError(None, None, "tensor_connection is not part of jitgraph: import the graph with "
+                                                 "tf.import_graph_def(..., input_map={...}) instead")
+        fetched = list(callable_options.fetch)
+        run = self.make_callable([*fetched, *callable_options.target], list(callable_options.feed))
+        default = callable_options.run_options if callable_options.HasField("run_options") else None
+
+        def call(*values: Any, run_metadata: Any = None) -> list:
+            return list(run(*values, options=default, run_metadata=run_metadata))[:len(fetched)]
 
         return call
 

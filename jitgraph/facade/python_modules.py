@@ -124,7 +124,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
         "func_graph": ":jitgraph.inner.func_graph",
         "convert_to_constants": ":jitgraph.inner.func_graph",
         "auto_control_deps": ":jitgraph.inner.control_dependencies",
-        "ops": "compat.v1 :jitgraph.graph.tensor :jitgraph.inner.ops",
+        "ops": "compat.v1 :jitgraph.graph.tensor :jitgraph.inner.ops :jitgraph.profiler.statistics",
         "random_seed": "random compat.v1",
         "sparse_tensor": "sparse :jitgraph.graph.composite",
         "tensor_shape": ":jitgraph.graph.shapes :jitgraph.inner.shapes",

@@ -92,7 +92,7 @@ OPS: dict[str, str] = {
     "metrics_impl": "metrics :jitgraph.metrics.streaming :jitgraph.inner.metrics",
     "nn": "nn",
     "nn_impl": "nn",
-    "nn_ops": "nn raw_ops",
+    "nn_ops": "nn raw_ops :jitgraph.inner.nn_ops",
     "numerics": "",
     "op_selector": "contrib.graph_editor",
     **dict.fromkeys(("parallel_for", "parallel_for.control_flow_ops", "parallel_for.gradients"),

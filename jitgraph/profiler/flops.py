@@ -29,6 +29,11 @@ def flops_of(op: Any) -> int:
     return 0 if formula is None else int(formula(op))
 
 
+def has_formula(op_type: str) -> bool:
+    """Whether the arithmetic of operations of this type is counted."""
+    return any(op_type in one for one in (_BY_INPUT, _BY_OUTPUT, _REDUCTIONS, _FORMULAS))
+
+
 def _shape(tensor: Any) -> list[int]:
     shape = tensor.shape
     if not shape.is_fully_defined():

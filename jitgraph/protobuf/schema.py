@@ -228,6 +228,10 @@ RunMetadata: step_stats=1 StepStats; cost_graph=2 CostGraphDef; partition_graphs
 RunOptions: trace_level=1 RunOptions.TraceLevel; timeout_in_ms=2 int64; inter_op_thread_pool=3 int32;
     output_partition_graphs=5 bool; report_tensor_allocations_upon_oom=7 bool; experimental=8
     RunOptions.Experimental
+CallableOptions: feed=1 repeated string; fetch=2 repeated string; target=3 repeated string; run_options=4 RunOptions;
+    tensor_connection=5 repeated TensorConnection; feed_devices=6 map<string,string>; fetch_devices=7 map<string,string>;
+    fetch_skip_sync=8 bool
+TensorConnection: from_tensor=1 string; to_tensor=2 string
 StepStats: dev_stats=1 repeated DeviceStepStats
 DeviceStepStats: device=1 string; node_stats=2 repeated NodeExecStats; thread_names=3 map<uint32,string>
 NodeExecStats: node_name=1 string; all_start_micros=2 int64; op_start_rel_micros=3 int64; op_end_rel_micros=4 int64;
