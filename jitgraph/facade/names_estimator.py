@@ -87,6 +87,11 @@ ESTIMATORS: dict[str, str] = {
         contrib.factorization.COSINE_DISTANCE""",
     "estimator.clustering.starting_centers": """
         contrib.factorization.RANDOM_INIT=RANDOM contrib.factorization.KMEANS_PLUS_PLUS_INIT=PLUS_PLUS""",
+    "contrib.tensor_forest.measures": """
+        contrib.tensor_forest.client.eval_metrics.get_metric contrib.tensor_forest.client.eval_metrics.get_prediction_key
+        contrib.tensor_forest.client.eval_metrics.INFERENCE_PROB_NAME
+        contrib.tensor_forest.client.eval_metrics.INFERENCE_PRED_NAME
+        contrib.tensor_forest.client.eval_metrics.FEATURE_IMPORTANCE_NAME""",
     "contrib.tensor_forest.parameters": """
         contrib.tensor_forest.tensor_forest.ForestHParams contrib.tensor_forest.tensor_forest.build_params_proto""",
     "contrib.tensor_forest.forest_graphs": """
