@@ -31,6 +31,9 @@ HIDDEN_BY_FUNCTIONS = ("contrib.framework.python.ops.arg_scope",)
 REACHED_THROUGH = ("specs", "tensor_forest", "slim", "grid_rnn", "solvers", "reduce_slice_ops", "quantization", "testing")
 """Packages of contrib that let programs reach the modules that they are made of: `tf.contrib.specs.specs_ops`."""
 
+REACHED_IN_LEARN = {"learn.io": "learn_io", "learn.ops": "ops", "learn.preprocessing": "preprocessing"}
+"""Packages inside of contrib.learn of which the same holds, and where their modules are."""
+
 BY_OTHER_NAMES = {
     "vs": "python.ops.variable_scope", "vars_": "python.ops.variables", "train": "python.training.training",
     "optimizer_": "python.training.optimizer", "fc_core": "python.feature_column.feature_column",
@@ -127,6 +130,9 @@ def seen_in_contrib(public: str) -> str | None:
     if not package.startswith("contrib."):
         return None
     own = package.removeprefix("contrib.")
+    if own in REACHED_IN_LEARN:
+        inner = f"python.learn.{REACHED_IN_LEARN[own]}.{name}"
+        return f"contrib.learn.{inner}" if inner in contrib_modules.inner_modules("learn") else None
     inside = [inner for inner in sorted(contrib_modules.inner_modules(own)) if inner.rpartition(".")[2] == name]
     if inside and own in REACHED_THROUGH:
         return f"{package}.{inside[0]}"

@@ -78,3 +78,19 @@ def test_files_by_a_shared_queue(tf, tmp_path):
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer()])
         threads = tf.train.start_queue_runners(session)
         assert sorted(session.run(batch)) == [b"a", b"b"] and threads
+
+
+def test_modules_of_learn_are_reached_through_its_packages(tf):
+    learn = tf.contrib.learn
+    assert learn.preprocessing.text.VocabularyProcessor is learn.preprocessing.VocabularyProcessor
+    assert learn.io.generator_io.generator_input_fn is learn.io.generator_input_fn
+    assert callable(learn.ops.seq2seq_ops.rnn_seq2seq)
+    with pytest.raises(AttributeError, match="learn.io.nope is not in jitgraph"):
+        _ = learn.io.nope
+
+
+def test_advice_by_the_older_name(tf):
+    analyzer = tf.contrib.tfprof.model_analyzer
+    assert analyzer.advise is tf.profiler.advise
+    assert sorted(analyzer.ALL_ADVICE) == ["AcceleratorUtilizationChecker", "ExpensiveOperationChecker", "JobChecker",
+                                           "OperationChecker"]

@@ -19,6 +19,10 @@ FLOAT_OPS_OPTIONS = ProfileOptionBuilder.float_operation()
 PRINT_ALL_TIMING_MEMORY = {**ProfileOptionBuilder.time_and_memory(), "order_by": "name"}
 """Options for the times and the memory of a run, by name."""
 
+ALL_ADVICE: dict[str, dict] = {name: {} for name in (
+    "ExpensiveOperationChecker", "AcceleratorUtilizationChecker", "JobChecker", "OperationChecker")}
+"""Options of ``advise`` for all checkers."""
+
 
 def print_model_analysis(graph: Any, run_meta: Any = None, op_log: Any = None, tfprof_cmd: str = "scope",
                          tfprof_options: Any = 0) -> Any:
