@@ -225,7 +225,7 @@ PACKAGES: dict[str, str] = {
     "contrib.tfprof.model_analyzer": """
         contrib.tfprof.model_analyzer.print_model_analysis contrib.tfprof.model_analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS
         contrib.tfprof.model_analyzer.FLOAT_OPS_OPTIONS contrib.tfprof.model_analyzer.PRINT_ALL_TIMING_MEMORY
-        contrib.tfprof.model_analyzer.ALL_ADVICE""",
+        contrib.tfprof.model_analyzer.ALL_ADVICE contrib.tfprof.model_analyzer.advise""",
     "profiler.profiling": "contrib.tfprof.model_analyzer.Profiler",
     "profiler.op_log": "contrib.tfprof.tfprof_logger.write_op_log",
     "raw_ops": """

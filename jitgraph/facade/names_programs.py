@@ -92,6 +92,6 @@ PROGRAMS: dict[str, str] = {
     "profiler.options": "profiler.ProfileOptionBuilder",
     "profiler.profiling": "profiler.profile profiler.Profiler",
     "protobuf.messages": "profiler.AdviceProto profiler.GraphNodeProto profiler.MultiGraphNodeProto profiler.OpLogProto",
-    "profiler.advice": "profiler.advise contrib.tfprof.model_analyzer.advise",
+    "profiler.advice": "profiler.advise",
     "profiler.op_log": "profiler.write_op_log",
 }

@@ -10,9 +10,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from jitgraph.graph.errors import InvalidArgumentError
+from jitgraph.profiler.pprof import write_pprof
 from jitgraph.profiler.report import (
     LEAST,
+    PPROF,
     ROOT,
     Node,
     account,
@@ -38,6 +39,7 @@ class _Line(Node):
     def __init__(self, name: str):
         super().__init__(name)
         self.operations: list[Node] = []
+        self.frame: tuple[str, int, str] | None = None      # the file, the number of the line, the function
 
     def called(self, frames: Iterable[Any], mark: str) -> _Line:
         """The line that the last of the frames stands on, below this one."""
@@ -46,17 +48,15 @@ class _Line(Node):
             short = function if len(function) <= _LONGEST else function[:17] + "..."
             name = f"{os.path.basename(file)}:{number}:{short}{mark}"
             line = line.children.setdefault(name, _Line(name))
+            line.frame = file, number, function
         return line
 
 
 def by_line(root: Node, graph: Any, options: dict) -> Any:
     """The MultiGraphNodeProto of the lines that made `graph`, whose operations stand in the tree `root`, after its report.
 
-    Only lines of the program stand in it, none of ours.  Raises InvalidArgumentError if the output is to be one for pprof.
+    Only lines of the program stand in it, none of ours.
     """
-    if options.get("output", "").startswith("pprof"):
-        raise InvalidArgumentError(None, None, "tf.profiler writes no profiles for pprof here: with_file_output writes the same "
-                                               "lines as text, with_timeline_output the times of a run for chrome://tracing")
     if options.get("account_displayed_op_only"):
         sys.stderr.write("Note: code view ignores account_displayed_op_only\n")
     top = _lines(root, graph, options)
@@ -69,7 +69,10 @@ def by_line(root: Node, graph: Any, options: dict) -> Any:
     _show([top], options, 1)
     lines: list[str] = []
     _write(top, 0, options, lines)
-    write(heading(options, _ABOUT) + "\n".join(lines) + "\n", options)
+    if options.get("output", "").startswith(PPROF):
+        write_pprof(top, options, options["output"].removeprefix(PPROF))
+    else:
+        write(heading(options, _ABOUT) + "\n".join(lines) + "\n", options)
     return _proto(top)
 
 

@@ -15,6 +15,7 @@ from jitgraph.profiler.options import TRAINABLE_VARIABLES
 from jitgraph.protobuf import messages
 
 ROOT = "_TFProfRoot"
+PPROF = "pprof:outfile="
 SELECTED = {"params": "parameters", "float_ops": "float_ops", "micros": "exec_micros",
             "accelerator_micros": "accelerator_exec_micros", "cpu_micros": "cpu_exec_micros"}
 TITLES = {"params": "# parameters", "float_ops": "# float_ops", "micros": "total execution time",
@@ -315,6 +316,6 @@ def write(text: str, options: dict) -> None:
     elif output.startswith("file:outfile="):
         with open(output.partition("=")[2], "w") as file:
             file.write(text)
-    elif output != "none":
+    elif output != "none" and not output.startswith(PPROF):       # of which only lines of the program are written
         raise InvalidArgumentError(None, None, f"tf.profiler writes to stdout or a file, not as {output!r}: see "
                                                "tf.RunOptions.FULL_TRACE and jitgraph inspect for times")

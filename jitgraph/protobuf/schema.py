@@ -48,6 +48,14 @@ OpLogEntry: name=1 string; float_ops=2 int64; types=3 repeated string; code_def=
 CodeDef: traces=1 repeated CodeDef.Trace
 CodeDef.Trace: file=1 string; file_id=6 int64; lineno=2 int32; function=3 string; function_id=7 int64; line=4 string; line_id=8
     int64; func_start_line=5 int32
+Profile: sample_type=1 repeated ValueType; sample=2 repeated Sample; location=4 repeated Location; function=5 repeated Function;
+    string_table=6 repeated string; comment=13 repeated int64
+ValueType: type=1 int64; unit=2 int64
+Sample: location_id=1 repeated uint64; value=2 repeated int64; label=3 repeated Label
+Label: key=1 int64; str=2 int64; num=3 int64
+Location: id=1 uint64; mapping_id=2 uint64; address=3 uint64; line=4 repeated Line
+Line: function_id=1 uint64; line=2 int64
+Function: id=1 uint64; name=2 int64; system_name=3 int64; filename=4 int64; start_line=5 int64
 AdviceProto: checkers=1 map<string,AdviceProto.Checker>
 AdviceProto.Checker: reports=2 repeated string
 MultiGraphNodeProto: name=1 string; exec_micros=2 int64; accelerator_exec_micros=12 int64; cpu_exec_micros=13 int64;

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from jitgraph.profiler.advice import advise  # noqa: F401  (a public name here)
 from jitgraph.profiler.contexts import ProfileContext  # noqa: F401  (a public name here)
 from jitgraph.profiler.options import ProfileOptionBuilder
 from jitgraph.profiler.profiling import (
