@@ -262,7 +262,7 @@ class BaseSession:
 
         return call
 
-    def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list]:
+    def _make_callable_from_options(self, callable_options: Any) -> Callable[..., list[Any]]:
         """A function of the values of what a CallableOptions feeds, that gives a list of what it fetches.
 
         Raises UnimplementedError for tensors that it connects.
@@ -274,7 +274,7 @@ class BaseSession:
         run = self.make_callable([*fetched, *callable_options.target], list(callable_options.feed))
         default = callable_options.run_options if callable_options.HasField("run_options") else None
 
-        def call(*values: Any, run_metadata: Any = None) -> list:
+        def call(*values: Any, run_metadata: Any = None) -> list[Any]:
             return list(run(*values, options=default, run_metadata=run_metadata))[:len(fetched)]
 
         return call

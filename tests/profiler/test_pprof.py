@@ -34,7 +34,8 @@ def test_arithmetic_of_each_operation(tf, profile):
     assert [texts[one] for one in found.comment] == ["Model float operations (Only available if defined)."]
     assert samples(found) == {
         "b/Initializer/random_uniform": [1, 6], "b/Initializer/random_uniform/mul": [1, 6],
-        "b/Initializer/random_uniform/sub": [1, 1], "w/Initializer/random_uniform": [1, 24], "w/Initializer/random_uniform/mul": [1, 24],
+        "b/Initializer/random_uniform/sub": [1, 1], "w/Initializer/random_uniform": [1, 24],
+        "w/Initializer/random_uniform/mul": [1, 24],
         "w/Initializer/random_uniform/sub": [1, 1], "ba": [1, 48], "mm": [1, 384]}
 
 

@@ -21,7 +21,7 @@ from jitgraph.ops.reduce.reductions import reduce_mean, reduce_sum
 
 INFERENCE_PROB_NAME, INFERENCE_PRED_NAME = PredictionKey.PROBABILITIES, PredictionKey.CLASSES
 FEATURE_IMPORTANCE_NAME = "global_feature_importance"
-_STEPS = np.arange(0, 1, 0.01, dtype=np.float32)
+_STEPS: Any = np.arange(0, 1, 0.01, dtype=np.float32)
 
 
 def _top_5(probabilities: Any, targets: Any) -> tuple:
