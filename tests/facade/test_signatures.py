@@ -25,6 +25,7 @@ NEWER_NAME = "takes the newer name of its first parameters alone, too"
 ONE_CLASS = "one class here, of which TensorFlow derives a second"
 KIN = "derives from the class whose steps it takes"
 MORE = "takes a parameter more, last"
+NEVER_MADE = "raises RuntimeError where graphs are built, so no object has members"
 AS_CLASS = "a class, which TensorFlow hides behind a function that warns"
 OTHER = {
     "Session.__init__": "jit=", "InteractiveSession.__init__": "jit=",
@@ -45,7 +46,7 @@ OTHER = {
     **{f"contrib.optimizer_v2.{name}Optimizer()": KIN for name in (
         "Adadelta", "Adagrad", "Adam", "GradientDescent", "Momentum", "RMSProp")},
     **dict.fromkeys((
-        "contrib.opt.AdamGSOptimizer()", "contrib.opt.LazyAdamGSOptimizer()", "contrib.grid_rnn.Grid3LSTMCell()",
+        "contrib.opt.GGTOptimizer()", "contrib.opt.AdamGSOptimizer()", "contrib.opt.LazyAdamGSOptimizer()", "contrib.grid_rnn.Grid3LSTMCell()",
         "contrib.distribute.MirroredStrategy()", "distribute.HierarchicalCopyAllReduce()", "distribute.NcclAllReduce()",
         "gfile.FastGFile()", "contrib.cudnn_rnn.CudnnParamsFormatConverterRelu()",
         "contrib.cudnn_rnn.CudnnParamsFormatConverterTanh()", "contrib.cudnn_rnn.CudnnRNNReluSaveable()",
@@ -57,6 +58,9 @@ OTHER = {
         "contrib.learn.DNNLinearCombinedRegressor.evaluate"), MORE),
     "contrib.learn.preprocessing.ByteProcessor": AS_CLASS, "contrib.slim.ProblemType": AS_CLASS,
     **dict.fromkeys(("contrib.layers.recompute_grad", "contrib.slim.recompute_grad"), "a decorator with arguments, too"),
+    **{f"contrib.eager.{name}": NEVER_MADE for name in (
+        "Iterator.__iter__", "Iterator.element_spec", "Iterator.get_next", "Iterator.next", "Iterator.output_classes",
+        "Iterator.output_shapes", "Iterator.output_types", "Saver.restore", "Saver.save")},
     "contrib.eager.Variable.__init__": "the parameters of tf.Variable, in its order",
     "contrib.eager.Variable.__int__": "only values are numbers", "contrib.eager.Variable.__nonzero__": "Python 2's",
     "contrib.estimator.SavedModelEstimator.export_savedmodel": "export_saved_model raises, too",

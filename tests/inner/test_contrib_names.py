@@ -91,6 +91,7 @@ def test_modules_of_learn_are_reached_through_its_packages(tf):
 
 def test_advice_by_the_older_name(tf):
     analyzer = tf.contrib.tfprof.model_analyzer
-    assert analyzer.advise is tf.profiler.advise
+    found = analyzer.advise(tf.get_default_graph(), tfprof_options={"OperationChecker": {}})
+    assert list(found.checkers) == ["OperationChecker"]
     assert sorted(analyzer.ALL_ADVICE) == ["AcceleratorUtilizationChecker", "ExpensiveOperationChecker", "JobChecker",
                                            "OperationChecker"]

@@ -195,7 +195,8 @@ class Network(Layer):
         if not value:
             raise AttributeError("cannot mark Network as not trainable")
 
-    def add_variable(self, *args: Any, **kwargs: Any) -> Any:
+    def add_variable(self, name: str, shape: Any, dtype: Any = None, initializer: Any = None,       # type: ignore[override]
+                     regularizer: Any = None, trainable: bool = True, constraint: Any = None) -> Any:
         """Raises RuntimeError: variables are those of layers."""
         raise RuntimeError("add_variable not supported in Network class yet: track a layer that has the variable")
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jitgraph.profiler.advice import advise  # noqa: F401  (a public name here)
+from jitgraph.profiler import advice
 from jitgraph.profiler.contexts import ProfileContext  # noqa: F401  (a public name here)
 from jitgraph.profiler.options import ProfileOptionBuilder
 from jitgraph.profiler.profiling import (
@@ -29,3 +29,8 @@ def print_model_analysis(graph: Any, run_meta: Any = None, op_log: Any = None, t
                          tfprof_options: Any = 0) -> Any:
     """``tf.profiler.profile`` of a graph: prints what `tfprof_options` select, and gives a GraphNodeProto."""
     return profile(graph, run_meta, op_log, tfprof_cmd, tfprof_options)
+
+
+def advise(graph: Any, run_meta: Any = None, tfprof_options: Any = 0) -> Any:
+    """``tf.profiler.advise``: an AdviceProto of the checkers that `tfprof_options` names, all if it is 0."""
+    return advice.advise(graph, run_meta, tfprof_options)
