@@ -46,7 +46,8 @@ OTHER = {
     **{f"contrib.optimizer_v2.{name}Optimizer()": KIN for name in (
         "Adadelta", "Adagrad", "Adam", "GradientDescent", "Momentum", "RMSProp")},
     **dict.fromkeys((
-        "contrib.opt.GGTOptimizer()", "contrib.opt.AdamGSOptimizer()", "contrib.opt.LazyAdamGSOptimizer()", "contrib.grid_rnn.Grid3LSTMCell()",
+        "contrib.opt.GGTOptimizer()",
+        "contrib.opt.AdamGSOptimizer()", "contrib.opt.LazyAdamGSOptimizer()", "contrib.grid_rnn.Grid3LSTMCell()",
         "contrib.distribute.MirroredStrategy()", "distribute.HierarchicalCopyAllReduce()", "distribute.NcclAllReduce()",
         "gfile.FastGFile()", "contrib.cudnn_rnn.CudnnParamsFormatConverterRelu()",
         "contrib.cudnn_rnn.CudnnParamsFormatConverterTanh()", "contrib.cudnn_rnn.CudnnRNNReluSaveable()",
