@@ -37,7 +37,7 @@ CONTRIB_MODULES = {
         python.estimator:multi_head,replicate_model_fn,rnn,saved_model_estimator""",
     "factorization": "python.ops:clustering_ops,factorization_ops,gen_factorization_ops,gmm,gmm_ops,kmeans,wals",
     "deprecated": "",
-    "meta_graph_transform": "meta_graph_transform",
+    "meta_graph_transform": "",
     "labeled_tensor": "python.ops:core,io_ops,nn,ops,sugar",
     "feature_column": "python.feature_column:sequence_feature_column",
     "distribute": "",
@@ -160,7 +160,8 @@ CONTRIB_PLACES = {
 } | {
     "contrib.decision_trees.proto.generic_tree_model_pb2": ":jitgraph.contrib.decision_trees.tree_messages",
     "contrib.labeled_tensor.python.ops.nn": "contrib.labeled_tensor.nn",
-    "contrib.labeled_tensor.python.ops.core": "contrib.labeled_tensor :jitgraph.contrib.labeled_tensor.tensors",
+    "contrib.labeled_tensor.python.ops.core": """
+        contrib.labeled_tensor :jitgraph.contrib.labeled_tensor.tensors :jitgraph.contrib.labeled_tensor.axes""",
     "contrib.bayesflow.python.ops.monte_carlo": "contrib.bayesflow.monte_carlo",
     "contrib.distributions.python.ops.bijectors.weibull": ":jitgraph.contrib.distributions.parametric_bijectors",
     "contrib.distributions.python.ops.vector_exponential_linear_operator": ":jitgraph.contrib.distributions.vector_distributions",

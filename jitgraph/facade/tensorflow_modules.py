@@ -28,7 +28,8 @@ CORE_PACKAGES = ("framework", "protobuf", "example", "util", "lib", "lib.core", 
 HIDDEN_BY_FUNCTIONS = ("contrib.framework.python.ops.arg_scope",)
 """Modules whose package holds a function of the same name, and gives that to `from package import name`."""
 
-REACHED_THROUGH = ("specs", "tensor_forest", "slim", "grid_rnn", "solvers", "reduce_slice_ops", "quantization", "testing")
+REACHED_THROUGH = (
+    "specs", "tensor_forest", "slim", "grid_rnn", "solvers", "reduce_slice_ops", "quantization", "testing", "optimizer_v2")
 """Packages of contrib that let programs reach the modules that they are made of: `tf.contrib.specs.specs_ops`."""
 
 REACHED_IN_LEARN = {"learn.io": "learn_io", "learn.ops": "ops", "learn.preprocessing": "preprocessing"}

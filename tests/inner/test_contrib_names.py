@@ -95,3 +95,13 @@ def test_advice_by_the_older_name(tf):
     assert list(found.checkers) == ["OperationChecker"]
     assert sorted(analyzer.ALL_ADVICE) == ["AcceleratorUtilizationChecker", "ExpensiveOperationChecker", "JobChecker",
                                            "OperationChecker"]
+
+
+def test_modules_of_optimizer_v2_hold_its_own_optimizers(tf):
+    from jitgraph import compat
+
+    compat.install()
+    from tensorflow.contrib.optimizer_v2 import adam, optimizer_v2
+
+    assert adam.AdamOptimizer is tf.contrib.optimizer_v2.AdamOptimizer
+    assert optimizer_v2.OptimizerV2 is tf.contrib.optimizer_v2.OptimizerV2
