@@ -4,8 +4,8 @@ The state rule: operations that touch the same variable and are not ordered by d
 order in which they were created.  The read that comes with a variable (`v/read`) has no time of its own: its consumer's
 place decides which value it sees.  Any other read, such as that of `v.read_value()`, is an access of its own.
 
-The one exception is a count, as the global step is: a whole number in a reference variable that the run itself writes.
-Fetched, it is what it is after the run, as in TensorFlow, where programs count with it:
+The one exception are counts, as the global step is: scalars in reference variables that the run itself writes, whole numbers
+or such as are not trained.  Fetched, they are what they are after the run, as in TensorFlow, where programs count with them:
 ``while step < n: _, step = sess.run([train, global_step])``.
 
 What puts elements into a queue comes before what takes some from it, if nothing waits for the former: TensorFlow runs both at
@@ -18,6 +18,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph.calls import bodies
+from jitgraph.graph.collections import GraphKeys
 from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
 from jitgraph.graph.function_graph import FunctionGraph, first_argument, is_implicit_read, is_state, is_variable
 from jitgraph.graph.operation import Operation
@@ -53,8 +54,11 @@ def counts(program: Program) -> dict[Tensor, Operation]:
     """{fetched tensor: its variable} of the counts, which are read once the run is over."""
     if isinstance(program.graph, FunctionGraph):        # its results are values of one moment of the run
         return {}
-    fetched = [t for t in program.fetches if is_variable(t.op) and t.dtype._is_ref_dtype and t.dtype.is_integer
-               and t._shape == () and t not in program.feeds]
+    fetched = [t for t in program.fetches if is_variable(t.op) and t.dtype._is_ref_dtype and t._shape == ()
+               and t not in program.feeds]
+    if not all(t.dtype.is_integer for t in fetched):
+        trained = {v.op for v in program.graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)}
+        fetched = [t for t in fetched if t.dtype.is_integer or t.op not in trained]
     written = {variable for op in program.ops for variable, writes in touched_variables(op) if writes} if fetched else ()
     return {t: variable for t in fetched if (variable := variable_of(t)) in written}
 

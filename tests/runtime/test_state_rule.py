@@ -193,10 +193,10 @@ def test_reads_in_loops_over_scalars(tf, runs, jit, use_resource):
     assert (first[0][0], first[1]) == (91.0, [3.0, 0.0]) and (second[0][0], second[1]) == (201.0, [4.0, 0.0])
 
 
-# counts: whole numbers that a run writes and that are fetched themselves
+# counts: scalars, whole numbers or such as are not trained, that a run writes and that are fetched themselves
 
 @MODES
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
 def test_a_step_that_is_fetched_beside_its_update_is_the_one_after_it(tf, jit, dtype):
     step, v = tf.Variable(0, trainable=False, dtype=dtype), tf.Variable([1.0, 2.0])
     train = tf.train.GradientDescentOptimizer(0.5).minimize(tf.reduce_sum(v * v), global_step=step)
@@ -218,7 +218,7 @@ def test_a_step_that_is_fetched_beside_its_update_is_the_one_after_it(tf, jit, d
 def test_only_a_count_that_is_fetched_itself_is_read_after_the_run(tf, jit):
     step, real, many = tf.Variable(0), tf.Variable(0.0), tf.Variable([0, 0])
     before, read = step + 0, step.read_value()
-    updates = [tf.assign_add(step, 1).op, tf.assign_add(real, 1.0).op, tf.assign_add(many, [1, 1]).op]
+    updates = [tf.assign_add(step, 1).op, tf.assign_add(real, 1.0).op, tf.assign_add(many, [1, 1]).op]      # real is trained
     with tf.Session(jit=jit) as session:
         session.run(tf.global_variables_initializer())
         for k in range(3):
