@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+from jitgraph.formats.files import replacing
 from jitgraph.profiler.report import LEAST, SELECTED
 from jitgraph.protobuf import messages
 
@@ -70,6 +71,6 @@ def write_pprof(top: Any, options: dict, path: str) -> None:
             walk(below, way)
 
     walk(top, [])
-    with open(path, "wb") as file:
+    with replacing(path) as file:
         file.write(gzip.compress(made.message.SerializeToString(deterministic=True)))
     sys.stdout.write(f"\nRun pprof -png --nodecount=100 --sample_index=1 <{path}>\n")
