@@ -164,7 +164,8 @@ TABLE: dict[str, str] = {
     "train.optimizer": "train.Optimizer",
     "train.gradient_descent": "train.GradientDescentOptimizer train.MomentumOptimizer",
     "train.adam": "train.AdamOptimizer",
-    "autodiff.gradients": "gradients hessians AggregationMethod UnconnectedGradients",
+    "autodiff.gradients": "gradients AggregationMethod UnconnectedGradients",
+    "autodiff.hessians": "hessians",
     "autodiff.custom_gradient": "custom_gradient grad_pass_through recompute_grad",
     "test.gradient_checker": "test.compute_gradient test.compute_gradient_error",
     "test.case": "test.TestCase",
@@ -225,14 +226,17 @@ TABLE: dict[str, str] = {
     "resources.tables": """
         tables_initializer initialize_all_tables initializers.tables_initializer lookup.StaticHashTable
         lookup.StaticVocabularyTable lookup.KeyValueTensorInitializer lookup.TextFileInitializer
-        lookup.TextFileIndex lookup.experimental.DenseHashTable=MutableDenseHashTable
+        lookup.TextFileIndex
         contrib.lookup.LookupInterface contrib.lookup.InitializableLookupTableBase
-        contrib.lookup.TableInitializerBase contrib.lookup.HashTable contrib.lookup.MutableHashTable
-        contrib.lookup.MutableDenseHashTable contrib.lookup.KeyValueTensorInitializer
+        contrib.lookup.TableInitializerBase contrib.lookup.HashTable
+        contrib.lookup.KeyValueTensorInitializer
         contrib.lookup.TextFileInitializer contrib.lookup.TextFileIndex
         contrib.lookup.TextFileStringTableInitializer contrib.lookup.TextFileIdTableInitializer
         contrib.lookup.IdTableWithHashBuckets contrib.lookup.HasherSpec contrib.lookup.StrongHashSpec
         contrib.lookup.FastHashSpec""",
+    "resources.mutable_tables": """
+        lookup.experimental.DenseHashTable=MutableDenseHashTable contrib.lookup.MutableHashTable
+        contrib.lookup.MutableDenseHashTable""",
     "resources.table_functions": """
         contrib.lookup.index_table_from_tensor contrib.lookup.index_table_from_file
         contrib.lookup.index_to_string_table_from_tensor contrib.lookup.index_to_string_table_from_file

@@ -186,7 +186,8 @@ class _Importer:
         self._producer_ops = producer_ops
         self._producer = producer   # the version of what wrote the file
         self._made: dict[str, Operation] = {}
-        self._scopes = {name[:end] for name in graph._nodes_by_name for end in _ends_of_scopes(name)}    # in which nodes stand
+        # in which nodes stand that the graph has; most of them are not below the scope of what is imported
+        self._scopes = {name[:end] for name in graph._nodes_by_name if name.startswith(scope) for end in _ends_of_scopes(name)}
         self._open: list[tuple[Operation, int, Endpoint]] = []      # back edges of loops, closed at the end
         self._bound: dict[str, list[tuple[list, int, str]]] = {}    # {node: the entries that bind it to another, see _colocate}
 

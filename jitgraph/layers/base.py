@@ -4,7 +4,6 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import re
 import threading
 from typing import Any
 
@@ -21,18 +20,18 @@ from jitgraph.graph.scopes import get_collection_ref, init_scope, name_scope
 from jitgraph.graph.stack import get_default_session
 from jitgraph.graph.tensor import Tensor
 from jitgraph.layers import keras_style
+from jitgraph.layers.by_name import initializer_or_default
 from jitgraph.layers.config import config_of, has_fields
 from jitgraph.layers.connections import Unconnected
 from jitgraph.layers.input_spec import InputSpec, check_inputs
+from jitgraph.layers.layer_names import snake_case, unique
 from jitgraph.layers.reachability import depends
 from jitgraph.ops.arrays.shape import shape as shape_of
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.variables.synchronization import VariableAggregation, VariableSynchronization
 from jitgraph.variables.variable import Variable
-from jitgraph.variables.variable_initializers import glorot_uniform_initializer, zeros_initializer
 from jitgraph.variables.variable_scopes import VariableScope, get_variable, variable_scope
 
-_NAMES_IN_USE = "jitgraph.layers.names"
 _CALLS = "jitgraph.layers.calls"
 _OPTIONS = ("input_shape", "batch_input_shape", "batch_size", "weights", "activity_regularizer", "autocast", "dynamic")
 
@@ -94,9 +93,9 @@ class Layer(Unconnected):
                 self._scope = entered
 
     def _take_name(self, name: Any) -> None:
-        own = _snake_case(type(self).__name__)
+        own = snake_case(type(self).__name__)
         self._base_name = name.name if isinstance(name, VariableScope) else name or own
-        self._name: str = _unique(own) if not name or isinstance(name, VariableScope) else name
+        self._name: str = unique(own) if not name or isinstance(name, VariableScope) else name
 
     # -- what it is ---------------------------------------------------------------------------------------------------
 
@@ -183,7 +182,7 @@ class Layer(Unconnected):
         self._dtype = self._dtype or dtype.base_dtype.name
         if self._keras_style:
             variable = keras_style.own_variable(
-                name, () if shape is None else shape, dtype, _float_or_zeros(initializer, name, dtype, self.name),
+                name, () if shape is None else shape, dtype, initializer_or_default(initializer, name, dtype, self.name),
                 trainable=trainable, constraint=constraint, use_resource=use_resource)
             if regularizer:
                 self.add_loss(functools.partial(_regularized, variable.op.name, variable, regularizer))
@@ -199,7 +198,7 @@ class Layer(Unconnected):
             with name_scope(self._name_scope()):
                 variable = get_variable(
                     name, () if shape is None else shape, dtype,
-                    _float_or_zeros(initializer or scope.initializer, name, dtype, self.name), trainable=trainable,
+                    initializer_or_default(initializer or scope.initializer, name, dtype, self.name), trainable=trainable,
                     partitioner=partitioner, use_resource=use_resource or self._use_resource or scope.use_resource,
                     constraint=constraint, synchronization=synchronization, aggregation=aggregation)
                 if regularizer and not any(id(part) in known for part in _parts(variable)):
@@ -464,19 +463,6 @@ def _as_tensor(value: Any) -> Any:
     return convert_to_tensor(value) if isinstance(value, (np.ndarray, float, int)) else value
 
 
-def _float_or_zeros(initializer: Any, name: str, dtype: Any, layer: str) -> Any:
-    """`initializer`, or what a variable of `dtype` begins with if it is None."""
-    from jitgraph.layers.by_name import initializer_of
-
-    if initializer is not None:
-        return initializer_of(initializer)
-    if dtype.is_floating:
-        return glorot_uniform_initializer()
-    if dtype.is_integer or dtype.is_unsigned or dtype.is_bool:
-        return zeros_initializer()
-    raise ValueError(f"An initializer for variable {name} of type {dtype.base_dtype} is required for layer {layer}")
-
-
 def _parts(variable: Any) -> list:
     """The variables that a variable is made of: a partitioned one of several."""
     return [variable] if hasattr(variable, "op") else list(variable)
@@ -512,15 +498,3 @@ def _session(layer: Layer) -> Any:
         raise ValueError(f"The values of layer {layer.name} are those of a session: write `with tf.Session() as session:` around "
                          "get_weights and set_weights, or run layer.weights in one")
     return session
-
-
-def _snake_case(name: str) -> str:
-    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z0-9]+)", r"\1_\2", name)).lower()
-    return words if words[0] != "_" else "private" + words
-
-
-def _unique(name: str) -> str:
-    """`name` with the number of the layer in this graph: "dense_1"."""
-    counts: dict[str, int] = get_default_graph().per_graph(_NAMES_IN_USE, dict)
-    counts[name] = counts.get(name, 0) + 1
-    return f"{name}_{counts[name]}"

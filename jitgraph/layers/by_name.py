@@ -9,7 +9,7 @@ from typing import Any
 from jitgraph.layers.config import class_and_config
 from jitgraph.ops.elementwise.clip import clip_by_value
 from jitgraph.ops.elementwise.elementary import exp
-from jitgraph.variables.variable_initializers import ones_initializer, zeros_initializer
+from jitgraph.variables.variable_initializers import glorot_uniform_initializer, ones_initializer, zeros_initializer
 
 ZEROS, ONES = zeros_initializer(), ones_initializer()
 """What biases, and what scales begin with unless a layer is told otherwise."""
@@ -117,3 +117,14 @@ def regularizer_of(given: Any) -> Callable | None:
     if given is None or callable(given):
         return given
     raise ValueError(f"Could not interpret regularizer identifier: {given}")
+
+
+def initializer_or_default(initializer: Any, name: str, dtype: Any, layer: str) -> Any:
+    """`initializer`, or what a variable of `dtype` begins with if it is None.  Raises ValueError where there is no such."""
+    if initializer is not None:
+        return initializer_of(initializer)
+    if dtype.is_floating:
+        return glorot_uniform_initializer()
+    if dtype.is_integer or dtype.is_unsigned or dtype.is_bool:
+        return zeros_initializer()
+    raise ValueError(f"An initializer for variable {name} of type {dtype.base_dtype} is required for layer {layer}")

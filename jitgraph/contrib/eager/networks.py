@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.graph.default_graph import get_default_graph
-from jitgraph.layers.base import Layer, _snake_case
+from jitgraph.layers.base import Layer
+from jitgraph.layers.layer_names import snake_case
 from jitgraph.variables.variable_scopes import VariableScope, get_variable_scope, variable_scope, variable_store
 
 _NAMES = "jitgraph.contrib.eager.networks"
@@ -53,7 +54,7 @@ class Network(Layer):
     def _finalize_name(self, parent: Network | None) -> None:
         if self._name:
             return
-        own = _snake_case(type(self).__name__)
+        own = snake_case(type(self).__name__)
         if parent is not None:
             self._name = _unique(own, parent._counts, parent._owned_layers)
         else:
@@ -132,7 +133,7 @@ class Network(Layer):
         elif not layer.built:
             if not getattr(layer, "_owner", None) or owned._owner() is None:
                 if layer._name != layer._base_name:
-                    layer._base_name = _snake_case(type(layer).__name__)
+                    layer._base_name = snake_case(type(layer).__name__)
                     layer._name = _unique(layer._base_name, self._counts, self._owned_layers)
                 owned._owner = weakref.ref(self)
             self._plain_layers.append(layer)

@@ -14,7 +14,8 @@ from jitgraph.ops.arrays.join import concat
 from jitgraph.ops.arrays.layout import tile
 from jitgraph.ops.arrays.shape import expand_dims, rank, reshape
 from jitgraph.ops.arrays.shape import shape as shape_of
-from jitgraph.resources.tables import LookupInterface, MutableDenseHashTable
+from jitgraph.resources.mutable_tables import MutableDenseHashTable
+from jitgraph.resources.tables import LookupInterface
 
 
 class TensorValuedMutableDenseHashTable(MutableDenseHashTable):

@@ -16,7 +16,7 @@ from jitgraph.ops.elementwise.arithmetic import abs as absolute
 from jitgraph.ops.elementwise.arithmetic import floormod
 from jitgraph.ops.elementwise.cast import cast
 from jitgraph.ops.elementwise.sums import add_n
-from jitgraph.resources.tables import MutableDenseHashTable
+from jitgraph.resources.mutable_tables import MutableDenseHashTable
 
 
 class ShardedTable:

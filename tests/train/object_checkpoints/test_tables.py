@@ -1,7 +1,7 @@
 """Checkpoints of objects hold what tables hold."""
 import pytest
 
-from jitgraph.resources.tables import MutableDenseHashTable, MutableHashTable
+from jitgraph.resources.mutable_tables import MutableDenseHashTable, MutableHashTable
 
 MAKE = {"mutable": lambda tf: MutableHashTable(tf.string, tf.int64, -1),
         "dense": lambda tf: MutableDenseHashTable(tf.string, tf.int64, -1, empty_key="", deleted_key="$")}
