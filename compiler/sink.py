@@ -120,7 +120,8 @@ class _Sinker:
 
     def _large_values(self, home: Group) -> list[Value]:
         """What members read or make that no cache holds: of what others may be functions."""
-        read = [v for n in home.members for v in n.inputs if v.node not in home.dims and resolve(v)[0] is v]
+        read = [base for n in home.members for v in n.inputs if v.node not in home.dims
+                and (base := resolve(v)[0]).node not in home.dims and sizes.same(sizes.count(base.shape), sizes.count(v.shape))]
         made = [n.out for n in home.members if _is_pure(n)]
         return [v for v in dict.fromkeys([*read, *made]) if not (v.node.kind.is_known or v.node.kind.is_state)
                 and v.dtype.name in ELEMENTS and sizes.count(v.shape) > self.tuning.cached]

@@ -169,6 +169,22 @@ def test_functions_of_a_large_value_are_computed_again(tf, name, rows, again):
         np.testing.assert_array_equal(one, other)
 
 
+def test_functions_of_a_view_of_a_large_value_are_computed_again(tf):
+    """Rows of words, to which a bias is added, become sentences of words again before the GELU."""
+    x, w = tf.placeholder(tf.float32, [4096, 64]), tf.get_variable("w", [64, 512])
+    h = tf.reshape(tf.nn.bias_add(tf.matmul(x, w), tf.get_variable("b", [512])), [32, 128, 512])
+    y = 0.5 * h * (1.0 + tf.tanh(0.8 * (h + 0.04 * tf.pow(h, 3.0))))
+    loss = tf.reduce_mean(tf.square(tf.matmul(tf.reshape(y, [4096, 512]), tf.get_variable("v", [512, 64]))))
+    train, kept = tf.train.GradientDescentOptimizer(0.1).minimize(loss), {}
+    for off in ((), ("rematerialization",)):
+        program = compiler.compile(tf.get_default_graph(), [], [train], {x: (4096, 64)}, options=Options(off=frozenset(off)))
+        kept[off] = [s.value.node.op.type for s in program.layout.slots if s.kind == "temp" and s.shape[-1] == 512
+                     and len(s.shape) > 1 and not s.value.node.op.name.startswith("gradients")]
+    assert kept == {(): ["BiasAdd", "Mul"], ("rematerialization",): ["BiasAdd", "Tanh", "Mul"]}
+    agree_with_the_reference(tf, [train, tf.trainable_variables()],
+                             {x: np.random.RandomState(0).standard_normal((4096, 64)).astype(np.float32)})
+
+
 def agree_with_the_reference(tf, steps, feeds):
     """Runs the steps one after the other, compiled and not; what the last one gives is the same."""
     found = []
