@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from jitgraph import raw_ops as raw
 from jitgraph.data import building, iterators, structure
@@ -37,6 +37,7 @@ class Dataset:
     graph.  Functions that transform elements become graphs and are compiled.
     """
 
+    _kinds: ClassVar[dict[str, Any]] = {}       # of what ops make, told by the module of these classes
     _shown = "DatasetV1Adapter"     # by which name it is printed; a class without one by its own
 
     def __init__(self, variant_tensor: Tensor, element_spec: Any, inputs: tuple = (), functions: tuple = ()):
@@ -70,9 +71,8 @@ class Dataset:
     @property
     def _dataset(self) -> Dataset:
         """The same as one of its kind, as programs look at it: a ``BatchDataset`` for what ``batch`` made."""
-        from jitgraph.data.kinds import as_kind
-
-        return as_kind(self)
+        kind = self._kinds.get(self._variant_tensor.op.type, self._kinds.get("unary" if self._inputs else "source"))
+        return self if kind is None else kind._of(self)
 
     @property
     def element_spec(self) -> Any:

@@ -259,16 +259,12 @@ class WindowDataset(UnaryDataset):
         self._be(input_dataset.window(size, shift, stride, drop_remainder))
 
 
-BY_OP: dict[str, type[Kind]] = {        # {type of the op that makes its elements: kind}
-    "TensorDataset": TensorDataset, "TensorSliceDataset": TensorSliceDataset, "SparseTensorSliceDataset": SparseTensorSliceDataset,
+Dataset._kinds.update({
+    "source": DatasetSource, "unary": UnaryDataset, "TensorDataset": TensorDataset,
+    "TensorSliceDataset": TensorSliceDataset, "SparseTensorSliceDataset": SparseTensorSliceDataset,
     "RangeDataset": RangeDataset, "ZipDataset": ZipDataset, "ConcatenateDataset": ConcatenateDataset, "MapDataset": MapDataset,
     "ParallelMapDataset": ParallelMapDataset, "FlatMapDataset": FlatMapDataset, "InterleaveDataset": InterleaveDataset,
     "ParallelInterleaveDatasetV2": ParallelInterleaveDataset, "FilterDataset": FilterDataset, "RepeatDataset": RepeatDataset,
     "TakeDataset": TakeDataset, "SkipDataset": SkipDataset, "ShardDataset": ShardDataset, "ShuffleDataset": ShuffleDataset,
     "CacheDataset": CacheDataset, "PrefetchDataset": PrefetchDataset, "BatchDatasetV2": BatchDataset,
-    "PaddedBatchDatasetV2": PaddedBatchDataset, "WindowDataset": WindowDataset}
-
-
-def as_kind(dataset: Dataset) -> Kind:
-    """A dataset as one of its kind."""
-    return BY_OP.get(dataset._variant_tensor.op.type, UnaryDataset if dataset._inputs else DatasetSource)._of(dataset)
+    "PaddedBatchDatasetV2": PaddedBatchDataset, "WindowDataset": WindowDataset})
