@@ -150,10 +150,12 @@ def span(indices: Any, size: int) -> slice | None:
 
 
 def by_equal_steps(numbers: Any) -> Any:
-    """Whole numbers as a range where they go up or down by equal steps: what is asked of it takes no look at each.  Else, and if
-    there are none, as they are."""
-    if isinstance(numbers, range) or not len(numbers):
-        return numbers if len(numbers) else ()
+    """Whole numbers as a range where they go up or down by equal steps: what is asked of it takes no look at each.  Else as they
+    are; () if there are none."""
+    if not len(numbers):
+        return ()
+    if isinstance(numbers, range):
+        return numbers
     first = int(numbers[0])
     step = int(numbers[1]) - first if len(numbers) > 1 else 1
     found = range(first, first + step * len(numbers), step) if step else ()

@@ -123,8 +123,8 @@ class DNNLinearCombinedClassifier(_Combined):
                  config: Any = None, warm_start_from: Any = None, loss_reduction: str = Reduction.SUM, batch_norm: bool = False,
                  linear_sparse_combiner: str = "sum"):
         parts = self._checked(Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
-                                     dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
-                                     linear_sparse_combiner))
+                                    dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
+                                    linear_sparse_combiner))
         head = head_for(n_classes, weight_column, label_vocabulary, loss_reduction)
         super().__init__(combined_model_function(head, parts), model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
@@ -137,8 +137,8 @@ class DNNLinearCombinedEstimator(_Combined):
                  dnn_activation_fn: Any = relu, dnn_dropout: float | None = None, input_layer_partitioner: Any = None,
                  config: Any = None, linear_sparse_combiner: str = "sum"):
         parts = self._checked(Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
-                                     dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, False,
-                                     linear_sparse_combiner))
+                                    dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, False,
+                                    linear_sparse_combiner))
         super().__init__(combined_model_function(head, parts), model_dir=model_dir, config=config)
 
 
@@ -152,7 +152,7 @@ class DNNLinearCombinedRegressor(_Combined):
                  warm_start_from: Any = None, loss_reduction: str = Reduction.SUM, batch_norm: bool = False,
                  linear_sparse_combiner: str = "sum"):
         parts = self._checked(Parts(linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
-                                     dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
-                                     linear_sparse_combiner))
+                                    dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
+                                    linear_sparse_combiner))
         head = regression_head(weight_column, label_dimension, loss_reduction)
         super().__init__(combined_model_function(head, parts), model_dir=model_dir, config=config, warm_start_from=warm_start_from)
