@@ -63,6 +63,7 @@ class Binding:
             table[long, GRAIN] = np.maximum((host.chunk / each[long]).astype(np.int64), chunks)
         kept = compiled.program.kept
         self.kept_cost, self.cost = int(cost[:kept].sum()) if kept else 0, int(cost[kept:].sum())
+        self.divided = bool(long.size)      # whether a kernel takes long enough to be divided among threads
         self.sizes = compiled.words.array(found)
         self.pointers = (address_of(table), address_of(compiled.index), compiled.arguments, address_of(self.sizes))
 

@@ -16,6 +16,7 @@ from . import functions, hostcall, side_by_side, watch
 from . import pool as pools
 from .interpreter import ADDRESSES, CHANGED, CHANGES, INTERRUPTED, LATE, POLL, POOL, ROUNDS, ROW
 from .memory import ALIGNMENT, KEPT, Elsewhere, ResultPool, address_of, aligned_empty
+from .views import View, Views
 
 if TYPE_CHECKING:
     from .binding import Binding
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from .variable import Variable
 
 Block = tuple[np.ndarray, int]      # what the interpreter gets to run a stretch of rows, and where that lies
-View = tuple[int, tuple[int, ...], tuple[list[int], int] | None]      # see `Frame._view`
 Output = tuple[int, bool, bool, tuple[int, ...] | None]               # see `Frame._outputs_of`
 
 FED = frozenset(["feed", "passed"])       # how a result is read that is a feed: in memory of its own, or as it is
@@ -49,13 +49,15 @@ class Frame:
         self.big_feeds: list[tuple[int, int, bool]] = []
         self.big_outputs: list[tuple[int, ResultPool]] = []
         self.blocks: dict[int, ResultPool] = {}
+        self.turning: dict[int, tuple[np.ndarray, int]] = {}
+        self.views = Views(binding)
         self.kept = KEPT if compiled.program.options.uses("result_reuse") else 0
         for k, array in binding.sized.items():
             self.arrays[k], self.slots[k] = array, address_of(array)
         self._feeds_and_outputs()
         native = pools.native()
         self.call = native.held if binding.cost < CPU.tuning.held else native.released
-        self.shares = binding.cost > CPU.tuning.shared
+        self.shares = binding.divided and binding.cost > CPU.tuning.shared
         self.steps = [self._with_numbers(stretch) for stretch in binding.stretches]
         again = [(stretch, block) for stretch, block in self.steps if not _is_lasting(stretch)]
         together = binding.state.machine is None and compiled.program.options.uses("loops_side_by_side")
@@ -73,7 +75,7 @@ class Frame:
             return stretch, self._block(*stretch)
         if len(stretch) > 1:
             step, views, written, call = stretch
-            stretch = (step, [self._view(*view) for view in views], written, call, self._outputs_of(step))
+            stretch = (step, [self.views.bound(*view) for view in views], written, call, self._outputs_of(step))
         return stretch, None
 
     def _outputs_of(self, step: HostStep) -> list[Output | None]:
@@ -88,15 +90,6 @@ class Frame:
                          if number in step.used else None)
         return found
 
-    def _view(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int, is_whole: bool) -> View:
-        """(slot, shape, None if it is all of the slot's array as that lies, else strides and offset)."""
-        if is_whole:
-            return slot, self.binding.shapes[slot], None
-        numbers = self.binding.numbers
-        shape = tuple([numbers[d] for d in shape])
-        whole = numbers[offset] == 0 and shape == self.binding.shapes[slot] and _is_plain(strides, shape, numbers)
-        return slot, shape, None if whole else ([numbers[d] for d in strides], numbers[offset])
-
     def _block(self, start: int, count: int) -> Block:
         """What the interpreter gets to run a stretch of rows, and where that lies; see `interpreter.TABLE` ..."""
         table, index, arguments, sizes_ = self.binding.pointers
@@ -110,6 +103,7 @@ class Frame:
         """Moves the temporaries to an arena."""
         binding = self.binding
         self.base = base
+        self.views.forget()
         self.slots[self.temps] = base + np.array(binding.offsets, np.int64)
         for k, at in zip(self.temps, binding.offsets):
             if k in binding.compiled.seen:
@@ -200,6 +194,15 @@ class Frame:
         array, address = pool.take()
         return array[:rounds], address
 
+    def places_in_turn(self, slot: int) -> tuple[np.ndarray, int]:
+        """(array [2, ...], address) of memory, the frame's own, for the values of a result in one round and the next."""
+        found = self.turning.get(slot)
+        if found is None:
+            shape, dtype = self.binding.shapes[slot], self.binding.layout.slots[slot].dtype.as_numpy_dtype
+            array = aligned_empty(2 * self.binding.numbers[self.binding.compiled.slot_bytes[slot]], dtype).reshape(2, *shape)
+            found = self.turning[slot] = array, address_of(array)
+        return found
+
     def run_rounds(self, slots: np.ndarray, addresses: np.ndarray) -> Asking:
         """Executes a program of one stretch of kernels as often as `addresses` [rounds, slots] has rows, from and to the
         memory that they say for these slots in each round."""
@@ -209,13 +212,14 @@ class Frame:
         try:
             if self.binding.compiled.kept:
                 self._keep(self._step)
-            words[[ROUNDS, CHANGES, CHANGED, ADDRESSES]] = *addresses.shape, address_of(slots), address_of(addresses)
+            words[ROUNDS], words[CHANGES] = addresses.shape          # one by one: faster than by a list of indices
+            words[CHANGED], words[ADDRESSES] = address_of(slots), address_of(addresses)
             cost = self.binding.cost
-            long = len(addresses) * cost > CPU.tuning.shared            # workers stay awake from round to round
-            words[POOL] = pools.pool(pools.thread_count()).address if long else 0
+            shares = self.binding.divided and len(addresses) * cost > CPU.tuning.shared     # workers stay awake from round to round
+            words[POOL] = pools.pool(pools.thread_count()).address if shares else 0
             yield side_by_side.Request(self, stretch[0], (words, address), len(addresses) * cost, cost)
         finally:
-            words[[ROUNDS, CHANGES]] = 1, 0
+            words[ROUNDS], words[CHANGES] = 1, 0
             self.slots[slots] = before
             self.binding.compiled.arenas.give(arena)
 
@@ -363,11 +367,11 @@ class Frame:
         if self.variables:
             self.refresh()
         known, arrays = self.arrays, []
-        for slot, shape, layout in views:
+        for view in views:
+            slot, shape, layout = view
             array = known[slot]
             if layout is not None or array.shape != shape:
-                strides, offset = layout or (_plain_strides(shape), 0)
-                array = _strided(array, shape, strides, offset)
+                array = self.views.part(array, view)
             arrays.append(array)
         return arrays
 
@@ -462,26 +466,3 @@ def _is_lasting(stretch: Stretch) -> bool:
     """Whether what a step gives is the same in every run of a session."""
     call = stretch[3] if len(stretch) > 3 else None
     return call is not None and call.opdef.lasting
-
-
-def _is_plain(strides: Sequence[int], shape: Sequence[int], numbers: Sequence[int]) -> bool:
-    want = 1
-    for d, s in zip(reversed(shape), reversed(strides)):
-        if d != 1 and numbers[s] != want:
-            return False
-        want *= d
-    return True
-
-
-def _plain_strides(shape: Sequence[int]) -> list[int]:
-    return [math.prod(shape[d + 1:]) for d in range(len(shape))]
-
-
-def _strided(array: np.ndarray, shape: Sequence[int], strides: Sequence[int], offset: int) -> np.ndarray:
-    if array.dtype.kind in "biufc" and array.size and array.flags.c_contiguous:         # the short way
-        size = array.itemsize
-        view: np.ndarray = np.ndarray(shape, array.dtype, array, offset * size, [s * size for s in strides])
-        view.flags.writeable = False
-        return view
-    flat = array.reshape(-1)[offset:] if array.size else array.reshape(-1)
-    return np.lib.stride_tricks.as_strided(flat, shape, [s * flat.itemsize for s in strides], writeable=False)

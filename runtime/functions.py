@@ -17,7 +17,7 @@ from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph
 from jitgraph.graph.tensor import Tensor
 
-from . import side_by_side, watch
+from . import loop_numbers, side_by_side, watch
 from .background import BACKGROUND
 from .iterations import Iterations
 from .loop_courses import Condition
@@ -36,7 +36,8 @@ PATIENCE = 32       # runs of one function by the reference, in one run of the s
 
 def run(call: divide.ChoiceCall | divide.LoopCall, arrays: Sequence[Any], state: State,
         compiled: bool) -> tuple[Any, ...]:
-    """The outputs of an operation that calls functions, for the inputs that it is passed by value.
+    """The outputs of an operation that calls functions, for the inputs that it is passed by value.  Whoever calls it tells NumPy
+    not to warn of what numbers come to.
 
     `compiled`: whether the run that it belongs to is; a function that runs often is compiled in any case, unless
     compiling is switched off.
@@ -191,7 +192,7 @@ class LoopCaller(Caller):
 
     call: divide.LoopCall
     steps: LoopSteps
-    ahead: Iterations | DeviceIterations | None
+    ahead: Iterations | DeviceIterations | None     # who runs many iterations of a loop that counts
 
     def __init__(self, call: divide.LoopCall, state: State) -> None:
         super().__init__(call, state)
@@ -200,19 +201,25 @@ class LoopCaller(Caller):
         self.counted: dict[int, ScalarFunction] = {}        # number of a fetch -> what the host computes instead
         if state.machine is None:
             self.steps = LoopSteps(call.division, state)
-            self.ahead = Iterations(call, self.steps)
+            if call.counters is not None:
+                if all(counter.stride is not None for counter in call.counters):
+                    self._count(loop_numbers.steady(call))
+                self.ahead = Iterations(call, self.steps, self.sources, self.counted)
         else:
             self._use_devices(state)
         self.kernel = None if call.kernel is None else ScalarKernel(call, state)
 
-    def _use_devices(self, state: State) -> None:
-        """The body without the numbers that the host computes itself."""
-        from .cuda.iterations import DeviceIterations
-        from .cuda.loops import DeviceLoopSteps, counted, without
+    def _count(self, numbers: dict[int, ScalarFunction]) -> None:
+        """Leaves these numbers of the body to the host."""
+        self.counted = numbers
+        program, self.sources = loop_numbers.without(self.call, numbers)
+        self.body = self.functions[1] = Function(program, self.state)
 
-        self.counted = counted(self.call)
-        program, self.sources = without(self.call, self.counted)
-        self.body = self.functions[1] = Function(program, state)
+    def _use_devices(self, state: State) -> None:
+        from .cuda.iterations import DeviceIterations
+        from .cuda.loops import DeviceLoopSteps
+
+        self._count(loop_numbers.counted(self.call))
         self.steps = DeviceLoopSteps(self.call, state)
         if self.call.counters is not None:
             self.ahead = DeviceIterations(self.call, self.steps, self.sources, self.counted)
@@ -242,7 +249,7 @@ class LoopCaller(Caller):
         native, count = self.kernel is not None and (compiled or self.state.jit == "always"), 0
         if self.kernel is not None and not native:
             BACKGROUND.submit(self.kernel.prepare)
-        ahead = self.ahead if limit is None and not trivial and self.call.counters is not None else None
+        ahead = self.ahead if limit is None and not trivial else None
         waiting: list[list[Any]] = []              # what has been taken for the next iterations
         self.steps.begin(values)
         while True:
@@ -258,10 +265,8 @@ class LoopCaller(Caller):
             feeds = [*map(contiguous, waiting.pop(0) if waiting else before(values)), *(contiguous(values[k]) for k in numbers)]
             results = () if trivial else run_plan(plan, feeds, compiled)
             new = [values[d] if r is None else results[r] for r, d in sources]
-            if self.counted:
-                with np.errstate(all="ignore"):
-                    for number, function in self.counted.items():
-                        new[number] = np.asarray(function.one(values, feeds))
+            for number, function in self.counted.items():
+                new[number] = np.asarray(function.one(values, feeds))
             after(values, new)
             if not holds(values):
                 break

@@ -7,15 +7,17 @@ these iterations: numbers that count, elements that lie in one array, results th
 """
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jitgraph.compiler import divide
 from jitgraph.compiler.kernel import CODES
+from jitgraph.compiler.loops.expressions import ScalarFunction
 from jitgraph.tensor_arrays.host_values import Column, element
 
+from . import loop_numbers
 from .loop_courses import Condition, Course, Courses
 from .loop_takes import Ahead
 from .memory import address_of
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from .plan import Plan
     from .side_by_side import Request
 
+    Sources = Sequence[tuple[int | None, int | None]]
     Executing = Generator[Request, None, tuple[list[Column], dict[int, Column]]]
 
 LONGEST = 256           # iterations in one call
@@ -36,13 +39,15 @@ MEMORY = 1 << 24        # bytes that the iterations of one call may leave behind
 
 
 class Iterations:
-    """The iterations of one loop, which has counters."""
+    """The iterations of one loop, which has counters.  `sources`: for each fetch of its division the number of the body's result,
+    or of the variable that it is; `counted`: the fetches that the host computes, all of which go by equal steps."""
 
-    def __init__(self, loop: divide.LoopCall, steps: LoopSteps) -> None:
-        self.loop, self.steps = loop, steps
+    def __init__(self, loop: divide.LoopCall, steps: LoopSteps, sources: Sources, counted: Mapping[int, ScalarFunction]) -> None:
+        self.loop, self.steps, self.sources = loop, steps, sources
         self.tables: dict[Binding, Table | None] = {}
-        counters = loop.counters or []
+        counters = loop_numbers.counters(loop, counted)
         self.courses = None if any(counter.stride is None for counter in counters) else Courses(counters)
+        self.counted = {j: loop.division.targets[j] for j in counted}       # {fetch: the variable that counts}
         self.limit = 1          # iterations in the next call: one, until a table says how many may be
 
     def run(self, values: list[Any], plan: Plan, numbers: list[int],
@@ -58,27 +63,29 @@ class Iterations:
             done = 0
             while done < count:         # those of other shapes have a table of their own
                 left = [column[done:] for column in fed]
-                table = self._table([*(element(column, 0) for column in left), *(values[k] for k in numbers)], plan, numbers)
+                table = self._table([*map(entry_shape, left), *[np.shape(values[k]) for k in numbers]], plan, numbers)
                 self.limit = 1 if table is None else table.limit
                 same = min(map(alike, left), default=count - done)
                 if table is None or min(same, table.limit) < LEAST:
                     return ([[element(column, number) for column in left] for number in range(count - done)],
                             None if table is None else self)
                 same = min(same, table.limit)
-                results, before = yield from table.execute(values, [column[:same] for column in left], same)
-                self._store(values, results, before, same, None if course is None or course.count != same else course)
+                part = None if course is None else course.part(done, same)
+                results, before = yield from table.execute(values, [column[:same] for column in left], same, part)
+                self._store(values, results, before, same, part)
                 plan.runs += same
                 done += same
             if ended:
                 return [], self
 
-    def _table(self, taken: list[Any], plan: Plan, numbers: list[int]) -> Table | None:
-        """The table for iterations that take such arrays."""
-        binding = plan.segment.binding(tuple([np.shape(a) for a in taken]))
+    def _table(self, shapes: list[tuple[int, ...]], plan: Plan, numbers: list[int]) -> Table | None:
+        """The table for iterations that take arrays of such shapes."""
+        key = tuple(shapes)
+        binding = plan.segment.bindings.get(key) or plan.segment.binding(key)
         if binding not in self.tables:
             if len(self.tables) >= TABLES:
                 self.tables.clear()
-            self.tables[binding] = Table.of(binding, plan, self.loop, numbers)
+            self.tables[binding] = Table.of(binding, plan, self, numbers)
         return self.tables[binding]
 
     def _take(self, values: list[Any], condition: Condition) -> tuple[int, list[Column], Course | None, bool]:
@@ -92,26 +99,29 @@ class Iterations:
 
     def _take_in_turn(self, values: list[Any], condition: Condition) -> tuple[int, list[Column], bool]:
         """(how many, the columns, whether it has ended) where numbers do not merely count: they may follow from what is taken."""
-        counters = self.loop.counters
-        assert counters is not None
+        counters = self.loop.counters or []
         start = [(k, values[k]) for k, _, _ in counters]
         taken: list[list[Any]] = []
-        with np.errstate(all="ignore"):
-            going = True
-            while going and len(taken) < self.limit:
-                taken.append(self.steps.before(values))
-                new = [following.one(values, taken[-1]) for _, following, _ in counters]
-                for (k, _, _), value in zip(counters, new):
-                    values[k] = value
-                going = condition.one(values)
+        going = True
+        while going and len(taken) < self.limit:
+            taken.append(self.steps.before(values))
+            new = [following.one(values, taken[-1]) for _, following, _ in counters]
+            for (k, _, _), value in zip(counters, new):
+                values[k] = value
+            going = condition.one(values)
         for k, value in start:
             values[k] = value
         return len(taken), [*zip(*taken)], not going
 
     def _store(self, values: list[Any], results: list[Column], before: dict[int, Column], count: int,
                course: Course | None) -> None:
-        columns = [[values[d]] * count if r is None else results[r] for r, d in self.loop.sources]
-        self.steps.after_all(values, columns, before, count, {} if course is None else course.ranges)
+        columns: list[Column] = [[values[d]] * count if r is None else results[r] for r, d in self.sources]      # type: ignore[index]
+        ranges: Mapping[int, range] = {}
+        if course is not None:
+            ranges = course.ranges
+            for j, k in self.counted.items():
+                columns[j], before[k] = course.numbers[k][1:], course.before[k]
+        self.steps.after_all(values, columns, before, count, ranges)
         for k in self.steps.targets:
             if getattr(values[k], "base", None) is not None:
                 values[k] = np.array(values[k])         # not the memory of all iterations for the sake of the last
@@ -125,21 +135,27 @@ def alike(column: Column) -> int:
     return next((k for k, a in enumerate(column) if a.shape != first), len(column))
 
 
+def entry_shape(column: Column) -> tuple[int, ...]:
+    """The shape of a column's first entry."""
+    return column.shape[1:] if isinstance(column, np.ndarray) else np.shape(column[0])
+
+
 class Table:
     """Where each iteration of a body finds its inputs and leaves its results.
 
-    `outputs`: {slot: whether the values of all iterations are wanted}; `taken`: {slot: number of the fed tensor};
+    `outputs`: {slot: whether the values of all iterations are wanted}; `taken`: {slot: number of the fed tensor}; `counted`: {slot:
+    variable} of numbers that the host computes;
     `states`: {slot: (variable, slot in which the iteration before has its value, None if none changes it)}; `results`:
     the slots of the plan's fetches; `stored`: {slot: variable} of outputs that are the next values of variables which are
     stored as they were before each iteration.
     """
 
-    def __init__(self, binding: Binding, outputs: dict[int, bool], taken: dict[int, int], states: dict[int, tuple[int, int | None]],
-                 results: list[int], stored: dict[int, int]) -> None:
-        self.binding, self.outputs, self.taken, self.states, self.results = binding, outputs, taken, states, results
-        self.stored = stored
-        self.slots = np.array([*outputs, *taken, *states], np.int64)
-        self.dtypes = {slot: binding.layout.slots[slot].dtype.as_numpy_dtype for slot in states}
+    def __init__(self, binding: Binding, outputs: dict[int, bool], taken: dict[int, int], counted: dict[int, int],
+                 states: dict[int, tuple[int, int | None]], results: list[int], stored: dict[int, int]) -> None:
+        self.binding, self.outputs, self.taken, self.counted, self.states = binding, outputs, taken, counted, states
+        self.results, self.stored = results, stored
+        self.slots = np.array([*outputs, *taken, *counted, *states], np.int64)
+        self.dtypes = {slot: np.dtype(binding.layout.slots[slot].dtype.as_numpy_dtype) for slot in states}
         numbers, compiled = binding.numbers, binding.compiled
         self.nbytes = {slot: numbers[compiled.slot_bytes[slot]] for slot in outputs}
         # columns of the table of addresses: of outputs that have two places in turn, with the bytes of a place; of states that an
@@ -148,25 +164,28 @@ class Table:
         turning = [slot for slot, kept in outputs.items() if not kept]
         following = [(place[slot], place[source]) for slot, (_, source) in states.items() if source is not None]
         self.turning = [place[slot] for slot in turning], [self.nbytes[slot] for slot in turning]
-        self.following = [after for after, _ in following], [source for _, source in following]
+        self.following = following
+        self.sources = [after for after, _ in following], [source for _, source in following]
         left = sum(self.nbytes[slot] for slot, kept in outputs.items() if kept)
         self.limit = max(1, min(LONGEST, MEMORY // max(left, 1)))
         self.last: tuple[tuple[int, ...], np.ndarray] = (), np.zeros(0, np.int64)      # (what they depend on, the last distances)
 
     @staticmethod
-    def of(binding: Binding, plan: Plan, loop: divide.LoopCall, numbers: list[int]) -> Table | None:
+    def of(binding: Binding, plan: Plan, iterations: Iterations, numbers: list[int]) -> Table | None:
         """The table of a body that consists of kernels which cannot fail and write no variable; None for others."""
-        slots, feeds = binding.layout.slots, list(binding.compiled.program.feeds)
+        loop, slots, feeds = iterations.loop, binding.layout.slots, list(binding.compiled.program.feeds)
         if not _is_native(binding) or any(s.kind == "feed" and s.dtype.name not in CODES for s in slots):
             return None
         results = [binding.layout.results[tensor][0] for tensor in plan.fetches]
         outputs = {k: False for k in results if slots[k].kind == "output"}
-        for j, (r, _) in enumerate(loop.sources):
+        for j, (r, _) in enumerate(iterations.sources):
             if r is not None and results[r] in outputs:
                 outputs[results[r]] |= loop.is_stored(j)
         taken: dict[int, int] = {}
+        counted: dict[int, int] = {}
         states: dict[int, tuple[int, int | None]] = {}
-        following = {k: results[r] for k, (r, _) in zip(loop.division.targets, loop.sources) if r is not None}
+        counting = set(iterations.counted.values())
+        following = {k: results[r] for k, (r, _) in zip(loop.division.targets, iterations.sources) if r is not None}
         for k, s in enumerate(slots):
             if s.kind == "feed":
                 number = feeds.index(s.key)
@@ -174,41 +193,49 @@ class Table:
                     taken[k] = number
                     continue
                 variable = numbers[number - len(loop.division.fed)]
+                if variable in counting:
+                    counted[k] = variable
+                    continue
                 source = None if loop.invariant[variable] else following.get(variable, k)
                 states[k] = variable, source
         known, shapes = {*outputs, *taken}, binding.shapes
         if not known.issuperset(results) or any(s is not None and (s not in known or shapes[s] != shapes[k])
                                                 for k, (_, s) in states.items()):
             return None
-        stored = {results[r]: k for k, (r, _) in zip(loop.division.targets, loop.sources)
+        stored = {results[r]: k for k, (r, _) in zip(loop.division.targets, iterations.sources)
                   if r is not None and k in loop.division.stored_variables}
-        return Table(binding, outputs, taken, states, results, {k: v for k, v in stored.items() if k in outputs})
+        return Table(binding, outputs, taken, counted, states, results, {k: v for k, v in stored.items() if k in outputs})
 
-    def execute(self, values: list[Any], taken: list[Column], count: int) -> Executing:
-        """Runs `count` iterations, which take these columns.
+    def execute(self, values: list[Any], taken: list[Column], count: int, course: Course | None) -> Executing:
+        """Runs `count` iterations, which take these columns, and count as the `course` says, if that is known.
 
         Returns (the column of every fetch, the columns of stored variables as they were before each iteration).  Of an output
         that nobody stores, all but the last are None.
         """
         frame = self.binding.take_frame()
         try:
-            return (yield from self._execute(frame, values, taken, count))
+            return (yield from self._execute(frame, values, taken, count, course))
         finally:
             self.binding.give_frame(frame)
 
-    def _execute(self, frame: Frame, values: list[Any], taken: list[Column], count: int) -> Executing:
+    def _execute(self, frame: Frame, values: list[Any], taken: list[Column], count: int, course: Course | None) -> Executing:
         columns: dict[int, Column] = {}
         before: dict[int, Column] = {}
         firsts: list[int] = []              # for each of `slots` the address for the first iteration ...
         strides: list[int] = []             # ... and how much further on that of each further one is
         scattered: list[tuple[int, np.ndarray]] = []        # (number of the slot, its addresses) of what does not lie in one array
         for k, kept in self.outputs.items():
+            if not kept:
+                columns[k], address = frame.places_in_turn(k)
+                firsts.append(address)
+                strides.append(0)
+                continue
             variable = self.stored.get(k)
             # one more, for the value before the first iteration, unless that has another shape
             ahead = variable is not None and np.shape(values[variable]) == self.binding.shapes[k]
-            block, address = frame.block(k, count + ahead if kept else 2)
+            block, address = frame.block(k, count + ahead)
             firsts.append(address + self.nbytes[k] if ahead else address)
-            strides.append(self.nbytes[k] if kept else 0)
+            strides.append(self.nbytes[k])
             columns[k] = block[1:] if ahead else block
             if variable is not None and ahead:
                 block[0] = values[variable]
@@ -220,15 +247,20 @@ class Table:
                 addresses = 0, 0
             firsts.append(addresses[0])
             strides.append(addresses[1])
-        begun = [np.asarray(values[variable], self.dtypes[k], order="C") for k, (variable, _) in self.states.items()]
+        if course is not None:
+            for variable in self.counted.values():
+                column = course.before[variable]
+                firsts.append(address_of(column))
+                strides.append(column.itemsize)
+        begun = [_laid_out(values[variable], self.dtypes[k]) for k, (variable, _) in self.states.items()]
         firsts += map(address_of, begun)
         strides += [0] * len(begun)
-        start = np.array(firsts, np.int64)
-        following, sources = self.following
-        first = start[following]
-        start[following] = start[sources]
-        table = self._distances(count, strides) + start
-        table[0, following] = first
+        first = [(place, firsts[place]) for place, _ in self.following]
+        for place, source in self.following:
+            firsts[place] = firsts[source]
+        table = self._distances(count, strides) + np.array(firsts, np.int64)
+        for place, address in first:
+            table[0, place] = address
         for place, rows in scattered:
             table[:, place] = rows
         yield from frame.run_rounds(self.slots, table)
@@ -242,7 +274,7 @@ class Table:
             table: np.ndarray = np.arange(count)[:, None] * np.array(strides, np.int64)
             turning, nbytes = self.turning
             table[1::2, turning] += np.array(nbytes, np.int64)
-            following, sources = self.following
+            following, sources = self.sources
             table[1:, following] = table[:-1, sources]
             self.last = key, table
         return self.last[1]
@@ -251,7 +283,10 @@ class Table:
         """What the iterations leave, in memory of its own."""
         if slot in self.taken:
             return np.array(column)
-        return column if self.outputs[slot] else [*[None] * (count - 1), np.array(column[(count - 1) % 2])[()]]
+        if self.outputs[slot]:
+            return column
+        last = np.array(column[(count - 1) % 2])
+        return [*[None] * (count - 1), last if last.ndim else last[()]]
 
 
 def _placed(column: Column) -> tuple[Column, np.ndarray | tuple[int, int]]:
@@ -262,6 +297,13 @@ def _placed(column: Column) -> tuple[Column, np.ndarray | tuple[int, int]]:
     if not column[0].flags.c_contiguous:
         column = np.ascontiguousarray(column)
     return column, (address_of(column), column.strides[0])
+
+
+def _laid_out(value: Any, dtype: np.dtype) -> np.ndarray:
+    """A value as kernels read it."""
+    if type(value) is np.ndarray and value.dtype is dtype and value.flags.c_contiguous:     # the short way
+        return value
+    return np.asarray(value, dtype, order="C")
 
 
 def _is_native(binding: Binding) -> bool:

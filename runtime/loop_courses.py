@@ -36,6 +36,15 @@ class Course:
     ranges: dict[int, range]
     ended: bool
 
+    def part(self, first: int, count: int) -> Course:
+        """`count` of these iterations from number `first` on."""
+        if count == self.count:
+            return self
+        here = slice(first, first + count)
+        return Course(count, {k: column[first:first + count + 1] for k, column in self.numbers.items()},
+                      {k: column[here] for k, column in self.before.items()}, {k: found[here] for k, found in self.ranges.items()},
+                      self.ended and first + count == self.count)
+
 
 class Courses:
     """The courses of a loop whose `counters` go by equal steps."""
@@ -46,8 +55,7 @@ class Courses:
 
     def ahead(self, values: list[Any], condition: Condition, limit: int) -> Course:
         """The next iterations, `limit` at most."""
-        with np.errstate(all="ignore"):
-            strides = [int(counter.stride(values, ())) for counter in self.counters]       # type: ignore[misc]
+        strides = [int(counter.stride(values, ())) for counter in self.counters]       # type: ignore[misc]
         key = (limit, *strides, *[values[counter.variable].item() for counter in self.counters], *condition.decisive(values))
         last = self.last
         if last is None or last[0] != key:
@@ -57,13 +65,12 @@ class Courses:
     def _found(self, values: list[Any], strides: list[int], condition: Condition, limit: int) -> Course:
         assert condition.many is not None
         steps, numbers = np.arange(limit + 1), {}
-        with np.errstate(all="ignore"):
-            for (k, _, _), stride in zip(self.counters, strides):
-                first = np.asarray(values[k])
-                numbers[k] = first + (steps * stride).astype(first.dtype)
-                numbers[k].flags.writeable = False          # later runs have them too
-            following = [numbers[k][1:] if k in numbers else value for k, value in enumerate(values)]
-            going = spread(condition.many(following), limit)
+        for (k, _, _), stride in zip(self.counters, strides):
+            first = np.asarray(values[k])
+            numbers[k] = first + (steps * stride).astype(first.dtype)
+            numbers[k].flags.writeable = False          # later runs have them too
+        following = [numbers[k][1:] if k in numbers else value for k, value in enumerate(values)]
+        going = spread(condition.many(following), limit)
         ended = not going.all()
         count = int(going.argmin()) + 1 if ended else limit
         before = {k: column[:count] for k, column in numbers.items()}

@@ -93,7 +93,8 @@ class Steps:
     def _call(self, op: Operation) -> tuple[Any, ...]:
         call = self.calls.get(op) or divided(op, None, self.state.options)
         arrays = [self.value(op.inputs[k]) if call.needs(k) else functions.no_value(op.inputs[k]) for k in call.by_value]
-        return functions.run(call, arrays, self.state, compiled=False)
+        with np.errstate(all="ignore"):         # compiled runs tell NumPy so themselves, once for all calls
+            return functions.run(call, arrays, self.state, compiled=False)
 
     def feed(self, fed: dict[Tensor, Any]) -> None:
         """Takes further feeds."""

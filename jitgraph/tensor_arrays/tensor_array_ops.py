@@ -52,9 +52,10 @@ def _of_gradients(c: Any) -> Known | None:
     '-> handle: resource, flow: variant', shape=lambda c: [(), ()], grad=NOT_DIFFERENTIABLE, elements=_made, **_HOST)
 def tensor_array_v3(size, op):
     """A TensorArray of `size` elements, none of which is written."""
-    if size < 0:
+    count = int(size)
+    if count < 0:
         raise InvalidArgumentError(None, None, "Size should be >= 0.")
-    return boxed(Handle(op.name, op.attrs)), boxed(Elements.missing(int(size)))
+    return boxed(Handle(op.name, op.attrs)), boxed(Elements.missing(count))
 
 
 @op("TensorArrayGradV3(handle: resource, flow_in: variant; source: string) -> grad_handle: resource, flow_out: variant",

@@ -135,6 +135,8 @@ class Handle:
 
 def is_whole(indices: Any, size: int) -> bool:
     """Whether indices are those of all elements of an array, in their order."""
+    if isinstance(indices, range):
+        return indices == range(size)
     return len(indices) == size and (not size or span(indices, size) == slice(0, size, 1))
 
 

@@ -18,8 +18,9 @@ from jitgraph.compiler.divide import KNOWN_LIMIT
 from jitgraph.compiler.place import DeviceStep, HostStep
 from jitgraph.compiler.targets import HOST
 from jitgraph.runtime import watch
-from jitgraph.runtime.frame import FED, SMALL, Block, Frame, KernelFailure, Output, View
+from jitgraph.runtime.frame import FED, SMALL, Block, Frame, KernelFailure, Output
 from jitgraph.runtime.memory import Elsewhere, ResultPool, address_of, on_host
+from jitgraph.runtime.views import View
 
 from .array import DeviceArray, bring, put, staying
 from .places import Places

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jitgraph.compiler import divide
-from jitgraph.compiler.loops.expressions import Counter, ScalarFunction
+from jitgraph.compiler.loops.expressions import ScalarFunction
 from jitgraph.compiler.place import CopyStep, DeviceStep
 from jitgraph.compiler.targets import HOST
 from jitgraph.runtime.iterations import LEAST, LONGEST, TABLES, alike
 from jitgraph.runtime.loop_courses import Condition, Courses
+from jitgraph.runtime.loop_numbers import counters
 from jitgraph.runtime.loop_takes import Ahead
 from jitgraph.tensor_arrays.host_values import Column, element
 
@@ -39,14 +40,12 @@ Sources = Sequence[tuple[int | None, int | None]]
 
 
 class DeviceIterations:
-    """The iterations of one loop, which has counters; `sources` and `counted` as `loops.without` and `loops.counted` give them."""
+    """The iterations of one loop, which has counters; `sources` and `counted` are what `loop_numbers` gives."""
 
     def __init__(self, loop: divide.LoopCall, steps: LoopSteps, sources: Sources, counted: Mapping[int, ScalarFunction]) -> None:
         self.loop, self.steps, self.sources = loop, steps, sources
         self.numbers = {loop.division.targets[j]: function for j, function in counted.items()}
-        division, others = loop.division, {counter.variable: counter for counter in loop.counters or ()}
-        self.counters = [*({k: Counter(k, function, division.expressions.stride(division.body.outputs[k], k, loop.invariant))
-                            for k, function in self.numbers.items()} | others).values()]
+        self.counters = counters(loop, counted)
         self.functions = {counter.variable: counter.following for counter in self.counters}
         self.of_fetch = {j: loop.division.targets[j] for j in counted}
         # whether the host's part goes by columns: what counts goes by equal steps, and nothing is taken in place

@@ -14,8 +14,8 @@ def calls(monkeypatch):
     """How many iterations each native call makes."""
     found = []
     execute = iterations.Table.execute
-    monkeypatch.setattr(iterations.Table, "execute",
-                        lambda table, values, taken, count: found.append(count) or execute(table, values, taken, count))
+    monkeypatch.setattr(iterations.Table, "execute", lambda table, values, taken, count, course: (
+        found.append(count) or execute(table, values, taken, count, course)))
     return found
 
 
@@ -302,3 +302,44 @@ def test_weights_of_two_bidirectional_layers_with_dropout_receive_what_the_refer
             found.append(session.run(gradients, {x: given}))
     for a, b in zip(*found):
         np.testing.assert_allclose(b, a, rtol=0, atol=1e-5 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_numbers_that_count_are_left_to_the_host(tf, calls, dtype):
+    """The body reads them, stores them and adds them up; one wraps around, as kernels let it."""
+    step = tf.placeholder(dtype, [])
+
+    def body(i, down, up, total, seen):
+        return i + 1, down - 2, up + step, total + tf.cast(up, tf.float32), seen.write(i, down)
+
+    loop = tf.while_loop(lambda i, *_: i < 20, body, (0, 40, tf.constant(100, dtype), tf.zeros([2]), tf.TensorArray(tf.int32, 20)))
+    fetches = [*loop[:4], loop[4].stack()]
+    found = []
+    for jit in ("off", "always", "always"):
+        with tf.Session(jit=jit) as session:
+            found.append([session.run(fetches, {step: k}) for k in (3, 3, 7)])
+    for runs in zip(*found):
+        for one, *others in zip(*runs):
+            assert all(other.dtype == one.dtype and np.array_equal(other, one) for other in others)
+    assert found[0][0][1] == 0 and found[0][0][4].tolist() == [*range(40, 0, -2)]
+    assert calls                    # not all of them one at a time
+
+
+def test_the_body_computes_no_number_that_counts(tf):
+    x = tf.placeholder(tf.float32, [8])
+    loop = tf.while_loop(lambda i, k, _: i < 20, lambda i, k, y: (i + 1, k - 1, y * 0.5), (0, 3, x))
+    with tf.Session(jit="always") as session:
+        for _ in range(3):
+            i, k, y = session.run(loop, {x: np.ones(8)})
+        shown = str(session.explain(loop, {x: np.ones(8)}))
+    assert (i, k) == (20, -17) and np.allclose(y, 0.5 ** 20)
+    assert "map_mul" in shown and "map_add" not in shown and "map_sub" not in shown
+
+
+def test_a_step_that_fails_for_numbers_fails_though_the_host_counts(tf):
+    divisor = tf.placeholder(tf.int32, [])
+    loop = tf.while_loop(lambda i, k, _: i < 9, lambda i, k, y: (i + 1, k + 12 // divisor, y * 0.5), (0, 0, tf.ones([8])))
+    with tf.Session(jit="always") as session:
+        assert session.run(loop, {divisor: 4})[1] == 27
+        with pytest.raises(tf.errors.InvalidArgumentError, match="division by zero"):
+            session.run(loop, {divisor: 0})
