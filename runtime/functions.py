@@ -198,6 +198,7 @@ class LoopCaller(Caller):
         super().__init__(call, state)
         self.cond, self.body, self.fixed = self.functions
         self.sources, self.ahead = call.sources, None
+        self.wanted = [call.gives(k) for k in range(len(self.op.outputs))]
         self.counted: dict[int, ScalarFunction] = {}        # number of a fetch -> what the host computes instead
         if state.machine is None:
             self.steps = LoopSteps(call.division, state)
@@ -234,7 +235,8 @@ class LoopCaller(Caller):
         for k in self.call.copied:
             values[k] = values[k].copy()
         yield from self._iterate(values, compiled)
-        return tuple(self._result(k, given, value) for k, value in enumerate(values))
+        wanted = self.wanted
+        return tuple([self._result(k, value) if value is given[k] and wanted[k] else value for k, value in enumerate(values)])
 
     def _iterate(self, values: list[Any], compiled: bool) -> Asking:
         condition = self._condition(values, compiled)
@@ -298,10 +300,8 @@ class LoopCaller(Caller):
 
         return Condition(holds, None, tuple)
 
-    def _result(self, k: int, given: list[Any], value: Any) -> Any:
-        """The final value of a variable, in memory of its own where it is that of an input."""
-        if value is not given[k]:
-            return value
+    def _result(self, k: int, value: Any) -> Any:
+        """The final value of a variable that is that of its input, in memory of its own."""
         output = self.op.outputs[k]
         if value is None:                           # it stands for a variable, or nobody asks for it
             return self.nothing(k)

@@ -1,6 +1,7 @@
 """Lookup tables: from keys (integers, strings, floats) to values."""
 from __future__ import annotations
 
+import math
 import os
 import threading
 from typing import Any
@@ -44,7 +45,7 @@ class Table:
     def find(self, keys: np.ndarray, default: np.ndarray) -> np.ndarray:
         """The value of each key, `default` for those that are not there."""
         shape = keys.shape[:keys.ndim - len(self.key_shape)]
-        out = np.empty((int(np.prod(shape)), *default.shape), default.dtype)
+        out = np.empty((math.prod(shape), *default.shape), default.dtype)
         entries, missing = self.entries, default.item() if default.ndim == 0 else default
         with self.lock:
             values = [entries.get(key, missing) for key in self.keys_of(keys)]

@@ -5,6 +5,7 @@ The NumPy meaning of these ops takes a keyword ``stream``: the position of this 
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ _INTEGERS = TypeSet(dtypes.int32, dtypes.int64)
 
 
 def _count(shape: Any) -> int:
-    return int(np.prod(stated_sizes(shape), dtype=np.int64))
+    return math.prod(stated_sizes(shape))
 
 
 def _filled(distribution: Any, shape: Any, seed: int, seed2: int, dtype: Any, stream: Any) -> np.ndarray:
