@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .ir import Node, Value
     from .kernel import Kernel
     from .loops.row_products import EarlyTerms
+    from .stored import Numbered
+    from .waiting import Waiting
 
 
 @dataclass
@@ -52,8 +54,8 @@ class Program:
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict[Tensor, Info] = field(default_factory=dict)     # specialize: tensor -> Info
     repeated: set[Operation] | None = None              # specialize: what looks for equal elements where there are none
-    touched: dict[Operation, dict[Operation, bool]] = field(default_factory=dict)   # specialize: operation -> variables it
-                                                        # touches, and whether it writes them; for all segments
+    waiting: Waiting | None = None                      # specialize: of a plan that has several segments, for all of them
+    numbered: Numbered | None = None                    # stored: likewise
     doubted: set[Tensor] | None = None                  # specialize: tensors whose stated shapes a feed may contradict
     measured: list[Operation] = field(default_factory=list)     # specialize: variables that need a value, whoever uses it
     rest: list[Operation] = field(default_factory=list)         # specialize: operations left for a later segment

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import math
+import operator
 from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,9 +27,10 @@ from . import sizes
 from .called_shapes import called_shapes, joined
 from .infer import MISUSED, PIN_LIMIT, Context, Info, apply_rule, shape_error
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
-from .order import is_transparent, is_variable, seen_through, touched_variables, variable_of
+from .order import is_transparent, is_variable, seen_through, variable_of
 from .prune import Reached
 from .sizes import Shape
+from .waiting import Waiting
 
 if TYPE_CHECKING:
     from .divide import Call
@@ -94,36 +97,29 @@ class _Specializer:
     def _free(self) -> tuple[set[Operation], list[Operation], list[Tensor]]:
         """Of the rest: the operations that may run now and whose shapes are known already, with the dynamic ones that need
         nothing else; the latter alone; the pins of those that wait for nothing but the values of small integers."""
-        rest, free, ends, pins = set(self.program.rest), set(), [], []
-        written: set[Operation | Tensor] = set()
-        for op in self.program.rest:
-            touched = self._touched(op)
-            written.update(variable for variable, writes in touched.items() if writes)
-            if op.opdef is None or not op.opdef.at_any_time:
-                written.update(_changed_things(op))
-                continue
-            if any(c in rest and c not in free for c in op.control_inputs) or not written.isdisjoint(touched) \
-                    or any(self._info_of(t) is None or t in written for t in op.inputs):
-                continue
+        ends: list[Operation] = []
+        pins: list[Tensor] = []
+
+        def visit(op: Operation) -> bool:
+            if any(self._info_of(t) is None for t in op.inputs):
+                return False
             try:
                 known = self._visit(op)
             except InvalidArgumentError:        # which the segment says that comes to it
-                continue
-            if known or self._is_dynamic(op):
-                free.add(op)
+                return False
             if self._is_dynamic(op):
                 ends.append(op)
             elif not known:
-                pins += self._pins(op)
-        return free, ends, pins
+                pins.extend(self._pins(op))
+            return known or self._is_dynamic(op)
 
-    def _touched(self, op: Operation) -> dict[Operation, bool]:
-        """The variables that an operation touches, and whether it writes them.  Each segment of a plan asks this of all
-        operations after it, and of a call it is a walk through its functions: the segments share the answers."""
-        known = self.program.touched
-        if op not in known:
-            known[op] = dict(touched_variables(op))
-        return known[op]
+        return self.waiting().free(set(self.program.rest), list(self.infos), visit), ends, pins
+
+    def waiting(self) -> Waiting:
+        """The plan's operations, in their order."""
+        if self.program.waiting is None:
+            self.program.waiting = Waiting.of([*self.program.ops, *self.program.rest])
+        return self.program.waiting
 
     def _is_dynamic(self, op: Operation) -> bool:
         assert self.program.repeated is not None
@@ -141,17 +137,26 @@ class _Specializer:
                 and sizes.count(self.infos[t].shape) <= PIN_LIMIT]
 
     def _find_live(self) -> None:
-        """Tensors that a later segment, or a fetch in it, takes from this one."""
+        """Tensors that a later segment, or a fetch in it, takes from this one, in the order in which they are taken."""
         program = self.program
-        done, feeds = set(program.ops), program.feeds
-        wanted = [t for op in program.rest for k, t in enumerate(op.inputs)
-                  if op not in program.calls or program.calls[op].needs(k)] + list(program.fetches)
-        live = []
-        for tensor in dict.fromkeys(wanted):
-            if tensor in feeds or tensor in program.sized or (tensor.op in done and tensor not in program.known):
-                if not (is_transparent(tensor.op) or is_variable(tensor.op)) or tensor in feeds:
-                    live.append(tensor)
-        program.live = live if program.rest else []
+        if not program.rest:
+            program.live = []
+            return
+        waiting, rest, calls = self.waiting(), set(program.rest), program.calls
+
+        def needs(op: Operation, k: int) -> bool:
+            return op not in calls or calls[op].needs(k)
+
+        fetched = {t: (math.inf, k) for k, t in enumerate(program.fetches)}
+        made = dict.fromkeys(t for op in program.ops for t in op.outputs
+                             if t not in program.known and not (is_transparent(op) or is_variable(op)))
+        found = []
+        sized = [t for t in program.sized if not (is_transparent(t.op) or is_variable(t.op))]
+        for tensor in dict.fromkeys([*program.feeds, *sized, *made]):
+            use = waiting.first_use(tensor, rest, needs) or fetched.get(tensor)
+            if use is not None:
+                found.append((use, tensor))
+        program.live = [tensor for _, tensor in sorted(found, key=operator.itemgetter(0))]
         # what was computed from sizes here is not known to later segments unless they take it for sizes, too
         program.pins += [t for t in program.live if t not in program.pins and self._holds_sizes(t)]
 
@@ -391,11 +396,6 @@ def contradicted(ops: Iterable[Operation], feeds: Iterable[Tensor], contrary: It
             if not found.isdisjoint(op.inputs):
                 found.update(op.outputs)
     return found
-
-
-def _changed_things(op: Operation) -> list[Tensor]:
-    """The tensors that stand for things of the host which an operation may change."""
-    return [t for t in op.inputs if t.dtype._is_ref_dtype or t.dtype.name == "resource"]
 
 
 def _is_placeholder(op: Operation) -> bool:

@@ -7,6 +7,7 @@ that reads it.  Primitives have numbers, too, so that a deep graph needs no deep
 """
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -59,6 +60,19 @@ def _number(numbers: dict[Operation, int], op: Operation) -> int:
     return numbers[op]
 
 
+class Numbered:
+    """The operations of a plan and all that they are made of, by number.  `described`: a hash of what the passes can see of them,
+    None where a file cannot tell something of it.  The segments of a plan share it."""
+
+    def __init__(self, program: Program) -> None:
+        self.table = _with_sources(program)
+        self.numbers = {op: number for number, op in enumerate(self.table)}
+        self.described: str | None = None
+        self.description = _Description(self.numbers)
+        with contextlib.suppress(Unknown):
+            self.described = _hash([self.description.operation(op) for op in self.table])
+
+
 class Stored:
     """What stands for one program, which is ordered and no further compiled, in a file: its `address`, None for one that no file is
     kept of, and the operations by number."""
@@ -69,15 +83,16 @@ class Stored:
         if program.target is not CPU or program.early or len(program.ops) < LEAST and not program.options.verify:
             return
         with collecting_later():
-            self.table = _with_sources(program)
-            self.numbers = {op: number for number, op in enumerate(self.table)}
-            try:
-                self.address = self._address()
-            except Unknown:
-                return
+            if program.numbered is None:
+                program.numbered = Numbered(program)
+            self.table, self.numbers = program.numbered.table, program.numbered.numbers
+            with contextlib.suppress(Unknown):
+                self.address = self._address(program.numbered)
 
-    def _address(self) -> str:
-        program, describe = self.program, _Description(self.numbers)
+    def _address(self, numbered: Numbered) -> str | None:
+        if numbered.described is None:
+            return None
+        program, describe = self.program, numbered.description
         known = [(describe.tensor(t), describe.value(v)) for t, v in program.known.items()]
         sized = [(describe.tensor(t), describe.value(v)) for t, v in program.sized.items()]
         given = [(describe.tensor(t), t.dtype.name, shape) for t, shape in program.feeds.items()]
@@ -86,11 +101,11 @@ class Stored:
         doubted = None if program.doubted is None else sorted(describe.tensor(t) for t in program.doubted if t.op in self.numbers)
         calls = [(self.number(op), call.outputs and sorted(call.outputs)) for op, call in program.calls.items()]
         parts = (_sources(), sys.version_info[:2], np.__version__, sorted(native.target_key(program.options.compiler).items()),
-                 _choices(program.options), len(program.ops),
+                 _choices(program.options), numbered.described,
+                 hashlib.sha256(np.array([self.numbers[op] for op in program.ops], np.int64).tobytes()).digest(),
                  [describe.tensor(t) for t in program.fetches], [self.number(op) for op in program.targets],
-                 [describe.tensor(t) for t in program.contrary], given, known, sized, open_variables, repeated, doubted, calls,
-                 [describe.operation(op) for op in self.table])
-        return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+                 [describe.tensor(t) for t in program.contrary], given, known, sized, open_variables, repeated, doubted, calls)
+        return _hash(parts)
 
     def number(self, op: Operation) -> int:
         return _number(self.numbers, op)
@@ -106,7 +121,8 @@ class Stored:
         described = {t: program.infos[t] for t in looked_at if t in program.infos}
         try:
             with collecting_later():
-                writer.dump(([getattr(program, name) for name in MADE], program.ops, program.rest, described, program.nodes,
+                ops, rest = ([self.number(op) for op in some] for some in (program.ops, program.rest))
+                writer.dump(([getattr(program, name) for name in MADE], ops, rest, described, program.nodes,
                              self._known(program.repeated or ()), {t for t in program.doubted or () if t.op in self.numbers}))
                 done = 0
                 while done < len(writer.nodes):
@@ -132,9 +148,14 @@ class Stored:
             return None
         for name, value in zip(MADE, made):
             setattr(program, name, value)
-        program.ops, program.rest, program.nodes, program.repeated, program.doubted = ops, rest, nodes, repeated, doubted
+        program.ops, program.rest = ([self.table[number] for number in some] for some in (ops, rest))
+        program.nodes, program.repeated, program.doubted = nodes, repeated, doubted
         program.infos = infos
         return program
+
+
+def _hash(things: Any) -> str:
+    return hashlib.sha256(repr(things).encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def _with_sources(program: Program) -> list[Operation]:
@@ -229,8 +250,8 @@ def _choices(options: Options) -> list[tuple[str, Any]]:
 
 
 @functools.cache
-def _sources() -> list[tuple[str, int, int]]:
-    """What tells versions of the compiler and of the operations apart: names, sizes and times of the source files."""
+def _sources() -> str:
+    """What tells versions of the compiler and of the operations apart: a hash of names, sizes and times of the source files."""
     import jitgraph
     from jitgraph import compiler
 
@@ -243,7 +264,7 @@ def _sources() -> list[tuple[str, int, int]]:
                 elif entry.name.endswith(".py"):
                     state = entry.stat()
                     found.append((entry.name, state.st_size, state.st_mtime_ns))
-    return sorted(found)
+    return _hash(sorted(found))
 
 
 # in the file ---------------------------------------------------------------------------------------------------------

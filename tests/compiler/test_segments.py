@@ -4,7 +4,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from jitgraph.compiler import specialize
+from jitgraph.compiler import waiting
 from jitgraph.compiler.order import touched_variables
 from jitgraph.compiler.primitives.host import HOST
 
@@ -201,7 +201,7 @@ def test_segments_share_which_variables_operations_touch(tf, monkeypatch):
         asked[op] += 1
         return touched_variables(op)
 
-    monkeypatch.setattr(specialize, "touched_variables", counted)
+    monkeypatch.setattr(waiting, "touched_variables", counted)
     fed, training = tf.placeholder(tf.float32, [None, None]), tf.placeholder(tf.bool, [])
     y, scales = fed, [tf.Variable(float(k)) for k in (2, 3, 4, 5)]
     for scale in scales:

@@ -116,7 +116,7 @@ def describe(program):
 def written_and_read(program):
     """(the program compiled, what a reader of its file makes of the same)."""
     fresh = dataclasses.replace(program, ops=list(program.ops), infos={}, space=type(program.space)(), results={}, nodes=[],
-                                rest=[], live=[], pins=[], measured=[], outputs=[], units=[], steps=[], times={}, touched={})
+                                rest=[], live=[], pins=[], measured=[], outputs=[], units=[], steps=[], times={}, waiting=None)
     writer, reader = Stored(program), Stored(fresh)
     compile_ops(program)
     data = writer.dump()

@@ -1,8 +1,12 @@
 """Segments of a plan after the first: what they are given, and how often they are bound to sizes."""
+from collections import Counter
+
 import numpy as np
 import pytest
 
+from jitgraph.compiler import specialize
 from jitgraph.resources import queue_ops
+from jitgraph.runtime import plan
 
 
 def middle(session):
@@ -74,3 +78,53 @@ def test_a_handle_is_asked_for_once(tf, monkeypatch):
     with tf.Session(jit="always") as session:
         session.run(enqueue)
         assert session.run(queue.size()) == 1       # another session's queue is another one
+
+
+def deep(tf, layers):
+    """(feed, fetches) of layers of which each keeps as many rows as the run tells, and sums them up."""
+    x = tf.placeholder(tf.float32, [None, 4])
+    y, sums = x, []
+    for k in range(layers):
+        y = tf.boolean_mask(y, y[:, 0] > -1.0 - k) * 1.01
+        sums.append(tf.reduce_sum(y))
+    return x, [y, tf.add_n(sums)]
+
+
+def test_planning_takes_time_linear_in_the_number_of_segments(tf, monkeypatch, tmp_path):
+    """Counted: a look at each operation that waits, in each of the segments, would be 120 times as many for 200 layers."""
+    monkeypatch.setenv("JITGRAPH_CACHE", str(tmp_path))          # which holds no program yet
+    looks = Counter()
+    visit, given = specialize._Specializer._visit, plan.Segment._given
+    monkeypatch.setattr(specialize._Specializer, "_visit", lambda self, op: looks.update(["visits"]) or visit(self, op))
+
+    def counted(self, values, pins):
+        arrays, key = given(self, values, pins)
+        looks["arrays"] += len(arrays)
+        return arrays, key
+
+    monkeypatch.setattr(plan.Segment, "_given", counted)
+    found = {}
+    for layers in (50, 200):
+        tf.reset_default_graph()
+        x, fetches = deep(tf, layers)
+        rows = np.float32(np.random.default_rng(1).random((6, 4)))
+        with tf.Session(jit="always") as session:
+            looks.clear()
+            y, total = session.run(fetches, {x: rows})
+            found[layers] = dict(looks)
+            looks.clear()
+            again = session.run(fetches, {x: rows})
+            found[layers]["later"] = looks["arrays"]
+            np.testing.assert_array_equal(again[0], y)
+            np.testing.assert_allclose(y, rows * np.float32(1.01) ** layers, rtol=1e-4)
+            assert total == again[1]
+            assert sum(1 for p in session.plans for _ in segments(p.segment)) >= layers
+    for count, few in found[50].items():
+        assert found[200][count] <= 4.5 * few, (count, found)
+
+
+def segments(first):
+    yield first
+    for known in list(first.next.values()):
+        for found in known.values():
+            yield from segments(found)

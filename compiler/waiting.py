@@ -1,0 +1,106 @@
+"""The operations that wait for a later segment: which of them could run now, and what they take from this one.
+
+Each segment of a plan asks this of all that is left.  What is the same for all of them is found out once, for the plan, and a
+segment looks only at operations next to what it computes: planning takes time linear in the number of segments.
+"""
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field
+
+from jitgraph.graph.operation import Operation
+from jitgraph.graph.tensor import Tensor
+
+from .order import is_transparent, touched_variables, variable_of
+
+
+@dataclass
+class Waiting:
+    """The operations of a plan, in their order.  `uses`: {tensor: (operation, number of its input) for each that takes it};
+    `constants`: those that may run whenever others need them; `starters`: those that need nothing but these and variables;
+    `writers`: {variable: operations that write it}; `changers`: {tensor that stands for a thing of the host: operations that may
+    change it, and do so at a time of their own}."""
+
+    ops: list[Operation] = field(default_factory=list)
+    place: dict[Operation, int] = field(default_factory=dict)
+    uses: dict[Tensor, list[tuple[Operation, int]]] = field(default_factory=dict)
+    constants: set[Operation] = field(default_factory=set)
+    starters: list[Operation] = field(default_factory=list)
+    touched: dict[Operation, dict[Operation, bool]] = field(default_factory=dict)
+    writers: dict[Operation, list[Operation]] = field(default_factory=dict)
+    changers: dict[Tensor, list[Operation]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(ops: Iterable[Operation]) -> Waiting:
+        """That of these operations."""
+        found = Waiting()
+        for op in ops:
+            found._add(op)
+        return found
+
+    def _add(self, op: Operation) -> None:
+        self.place[op] = len(self.ops)
+        self.ops.append(op)
+        for number, tensor in enumerate(op.inputs):
+            self.uses.setdefault(tensor, []).append((op, number))
+        if op.type == "Const" and not op.control_inputs:
+            self.constants.add(op)
+        elif all(t.op in self.constants or variable_of(t) is not None for t in op.inputs):
+            self.starters.append(op)
+        self.touched[op] = dict(touched_variables(op))
+        for variable, writes in self.touched[op].items():
+            if writes:
+                self.writers.setdefault(variable, []).append(op)
+        if op.opdef is None or not op.opdef.at_any_time:
+            for tensor in op.inputs:
+                if tensor.dtype._is_ref_dtype or tensor.dtype.name == "resource":
+                    self.changers.setdefault(tensor, []).append(op)
+
+    def free(self, rest: Container[Operation], known: Iterable[Tensor], visit: Callable[[Operation], bool]) -> set[Operation]:
+        """Those of the `rest` that may run now, as far as the order of effects goes, and of whose inputs all is known that a
+        segment must know: `visit` is told each, in their order, once its inputs are, and says whether its results count as known
+        then.  `known`: the tensors that are known before."""
+        found: set[Operation] = set()
+        seen: set[Operation] = set()
+        ahead: list[int] = []
+
+        def consider(ops: Iterable[Operation]) -> None:
+            for op in ops:
+                if op not in seen and op in rest:
+                    seen.add(op)
+                    heapq.heappush(ahead, self.place[op])
+
+        consider(self.starters)
+        for tensor in known:
+            consider(op for op, _ in self.uses.get(tensor, ()))
+        while ahead:
+            op = self.ops[heapq.heappop(ahead)]         # those before it have been considered, if they are to be
+            if self._may_run(op, rest, found):
+                for constant in self.constants.intersection([t.op for t in op.inputs]):
+                    if constant in rest and constant not in found and visit(constant):
+                        found.add(constant)
+                if visit(op):
+                    found.add(op)
+            if op not in found and not is_transparent(op):      # through which others see a variable in any case
+                continue
+            for tensor in op.outputs:
+                consider(other for other, _ in self.uses.get(tensor, ()))
+        return found
+
+    def _may_run(self, op: Operation, rest: Container[Operation], free: Container[Operation]) -> bool:
+        return op.opdef is not None and op.opdef.at_any_time and not self._comes_after_a_write(op, rest) \
+            and all(c not in rest or c in free for c in op.control_inputs)
+
+    def _comes_after_a_write(self, op: Operation, rest: Container[Operation]) -> bool:
+        """Whether an operation of the rest, itself or one before it, writes a variable that it touches, or may change a thing
+        that it takes."""
+        place = self.place[op]
+        others = [self.writers.get(variable, ()) for variable in self.touched[op]]
+        others += [self.changers.get(tensor, ()) for tensor in op.inputs]
+        return any(self.place[other] <= place and other in rest for some in others for other in some)
+
+    def first_use(self, tensor: Tensor, rest: Container[Operation],
+                  needs: Callable[[Operation, int], bool]) -> tuple[float, int] | None:
+        """(place of the operation, number of its input) of the first use of a tensor in the rest that `needs` it."""
+        return next(((self.place[op], k) for op, k in self.uses.get(tensor, ()) if op in rest and needs(op, k)), None)
