@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .kernel import Kernel
     from .loops.row_products import EarlyTerms
     from .stored import Numbered
-    from .waiting import Waiting
+    from .waiting import Looked, Waiting
 
 
 @dataclass
@@ -55,7 +55,8 @@ class Program:
     infos: dict[Tensor, Info] = field(default_factory=dict)     # specialize: tensor -> Info
     repeated: set[Operation] | None = None              # specialize: what looks for equal elements where there are none
     waiting: Waiting | None = None                      # specialize: of a plan that has several segments, for all of them
-    numbered: Numbered | None = None                    # stored: likewise
+    looked: Looked | None = None                        # specialize: of a plan's segment, for the next one
+    numbered: Numbered | None = None                    # stored: of a plan that has several segments, for all of them
     doubted: set[Tensor] | None = None                  # specialize: tensors whose stated shapes a feed may contradict
     measured: list[Operation] = field(default_factory=list)     # specialize: variables that need a value, whoever uses it
     rest: list[Operation] = field(default_factory=list)         # specialize: operations left for a later segment

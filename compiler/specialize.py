@@ -30,7 +30,7 @@ from .open_variables import has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, variable_of
 from .prune import Reached
 from .sizes import Shape
-from .waiting import Waiting
+from .waiting import Found, Waiting
 
 if TYPE_CHECKING:
     from .divide import Call
@@ -97,23 +97,41 @@ class _Specializer:
     def _free(self) -> tuple[set[Operation], list[Operation], list[Tensor]]:
         """Of the rest: the operations that may run now and whose shapes are known already, with the dynamic ones that need
         nothing else; the latter alone; the pins of those that wait for nothing but the values of small integers."""
-        ends: list[Operation] = []
-        pins: list[Tensor] = []
+        program, rest, ends, pins = self.program, set(self.program.rest), list[Operation](), list[Tensor]()
+        before = set[Operation]() if program.looked is None else program.looked.free & rest
 
-        def visit(op: Operation) -> bool:
+        def visit(op: Operation) -> Found:
+            self._inform(op, before)
             if any(self._info_of(t) is None for t in op.inputs):
-                return False
+                return Found.NOT_KNOWN
             try:
                 known = self._visit(op)
             except InvalidArgumentError:        # which the segment says that comes to it
-                return False
+                return Found.UNSETTLED
             if self._is_dynamic(op):
                 ends.append(op)
-            elif not known:
+                return Found.END
+            if not known:
                 pins.extend(self._pins(op))
-            return known or self._is_dynamic(op)
+            return Found.KNOWN if known else Found.UNSETTLED
 
-        return self.waiting().free(set(self.program.rest), list(self.infos), visit), ends, pins
+        program.looked = self.waiting().free(rest, list(self.infos), visit, program.looked)
+        return program.looked.free | program.looked.ends, ends, pins
+
+    def _inform(self, op: Operation, free: Container[Operation]) -> None:
+        """Finds out of an operation's inputs what an earlier segment knew of those that are `free`."""
+        stack, seen = [op], {op}
+        while stack:
+            last = stack[-1]
+            missing = [t.op for t in last.inputs if t.op in free and t.op not in seen and self._info_of(t) is None]
+            if missing:
+                seen.update(missing)
+                stack += missing
+                continue
+            stack.pop()
+            if last is not op:
+                with contextlib.suppress(InvalidArgumentError):
+                    self._visit(last)
 
     def waiting(self) -> Waiting:
         """The plan's operations, in their order."""

@@ -5,6 +5,7 @@ segment looks only at operations next to what it computes: planning takes time l
 """
 from __future__ import annotations
 
+import enum
 import heapq
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
@@ -13,6 +14,25 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 from .order import is_transparent, touched_variables, variable_of
+
+
+class Found(enum.Enum):
+    """What is found of an operation: that some input is not known; that its results are not known, though all inputs are; that
+    it ends a segment, for only its run tells how large they are; that all is known."""
+
+    NOT_KNOWN, UNSETTLED, END, KNOWN = range(4)
+
+
+@dataclass
+class Looked:
+    """What a segment has found of the rest.  `free`: operations that may run, of whose results all is known, which stays so in
+    later segments; `again`: those at which these are to look once more, though no further input of theirs may come to be known;
+    `known`: the tensors that were known; `ends`: operations that may run and end a segment."""
+
+    free: set[Operation]
+    again: list[Operation]
+    known: set[Tensor]
+    ends: set[Operation] = field(default_factory=set)
 
 
 @dataclass
@@ -57,40 +77,50 @@ class Waiting:
                 if tensor.dtype._is_ref_dtype or tensor.dtype.name == "resource":
                     self.changers.setdefault(tensor, []).append(op)
 
-    def free(self, rest: Container[Operation], known: Iterable[Tensor], visit: Callable[[Operation], bool]) -> set[Operation]:
-        """Those of the `rest` that may run now, as far as the order of effects goes, and of whose inputs all is known that a
-        segment must know: `visit` is told each, in their order, once its inputs are, and says whether its results count as known
-        then.  `known`: the tensors that are known before."""
-        found: set[Operation] = set()
+    def free(self, rest: Container[Operation], known: Iterable[Tensor], visit: Callable[[Operation], Found],
+             before: Looked | None = None) -> Looked:
+        """Which of the `rest` may run now, as far as the order of effects goes, and have inputs of which all is known that a
+        segment must know.  `visit` is told each of those that the segment `before` has not seen to be so, in their order, and
+        says what it finds; it may look at the others at any time.  `known`: the tensors that are known by now."""
+        old = before or Looked(set(), self.starters, set())
+        free = {op for op in old.free if op in rest}
+        new = [tensor for tensor in known if tensor not in old.known]
+        ends: set[Operation] = set()
+        again: list[Operation] = []
         seen: set[Operation] = set()
         ahead: list[int] = []
 
         def consider(ops: Iterable[Operation]) -> None:
             for op in ops:
-                if op not in seen and op in rest:
+                if op not in seen and op in rest and op not in free:
                     seen.add(op)
                     heapq.heappush(ahead, self.place[op])
 
-        consider(self.starters)
-        for tensor in known:
+        consider(old.again)
+        for tensor in new:
             consider(op for op, _ in self.uses.get(tensor, ()))
         while ahead:
             op = self.ops[heapq.heappop(ahead)]         # those before it have been considered, if they are to be
-            if self._may_run(op, rest, found):
-                for constant in self.constants.intersection([t.op for t in op.inputs]):
-                    if constant in rest and constant not in found and visit(constant):
-                        found.add(constant)
-                if visit(op):
-                    found.add(op)
-            if op not in found and not is_transparent(op):      # through which others see a variable in any case
+            found = Found.NOT_KNOWN
+            if op.opdef is None or not op.opdef.at_any_time:
                 continue
-            for tensor in op.outputs:
-                consider(other for other, _ in self.uses.get(tensor, ()))
-        return found
-
-    def _may_run(self, op: Operation, rest: Container[Operation], free: Container[Operation]) -> bool:
-        return op.opdef is not None and op.opdef.at_any_time and not self._comes_after_a_write(op, rest) \
-            and all(c not in rest or c in free for c in op.control_inputs)
+            if self._comes_after_a_write(op, rest) or any(c in rest and c not in free and c not in ends for c in op.control_inputs):
+                again.append(op)
+            else:
+                for constant in self.constants.intersection([t.op for t in op.inputs]):
+                    if constant in rest and constant not in free and visit(constant) is Found.KNOWN:
+                        free.add(constant)
+                found = visit(op)
+            if found is Found.KNOWN:
+                free.add(op)
+            elif found is Found.END:
+                ends.add(op)
+            if found is Found.KNOWN or is_transparent(op):      # through which others see a variable in any case
+                for tensor in op.outputs:
+                    consider(other for other, _ in self.uses.get(tensor, ()))
+            if found in (Found.END, Found.UNSETTLED):
+                again.append(op)
+        return Looked(free, again, old.known.union(new), ends)
 
     def _comes_after_a_write(self, op: Operation, rest: Container[Operation]) -> bool:
         """Whether an operation of the rest, itself or one before it, writes a variable that it touches, or may change a thing

@@ -452,7 +452,8 @@ class Segment:
         program = Program(plan.graph, fetches, plan.targets, dict(zip(self.taken, shapes)), variable_shapes=open_shapes,
                           known=dict(self.known), sized=dict(zip(before.pins, pins)), options=plan.options,
                           target=plan.state.target, doubted=before.doubted, repeated=before.repeated,
-                          waiting=before.waiting, numbered=before.numbered)
+                          waiting=before.waiting, looked=before.looked,
+                          numbered=before.numbered)
         program.ops, program.calls = list(before.rest), plan.calls
         if len(self.before) == 2:       # after the first, a placeholder may be left that is there for a control edge alone
             fed = frozenset(plan.feeds)

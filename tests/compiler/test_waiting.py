@@ -6,7 +6,7 @@ import random
 import pytest
 
 from jitgraph.compiler.order import touched_variables
-from jitgraph.compiler.waiting import Waiting
+from jitgraph.compiler.waiting import Found, Waiting
 
 
 def scanned(ops, rest, known):
@@ -73,15 +73,49 @@ def test_what_may_run_is_what_a_scan_in_order_finds(tf, seed):
         def visit(op, visited=visited, reached=reached):
             visited.append(waiting.place[op])
             if not reached.issuperset(op.inputs):
-                return False
+                return Found.NOT_KNOWN
             reached.update(op.outputs)
-            return True
+            return Found.KNOWN
 
-        found = waiting.free(rest, known, visit)
+        found = waiting.free(rest, known, visit).free
         wanted = scanned(ops, rest, known)
         assert needed(found, rest, waiting.constants) == needed(wanted, rest, waiting.constants)
         assert [place for place in visited if ops[place] not in waiting.constants] == sorted(
             place for place in visited if ops[place] not in waiting.constants)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_later_segment_looks_at_what_is_new_and_finds_all(tf, seed):
+    draw = random.Random(seed)
+    with tf.Graph().as_default() as graph:
+        v = tf.get_variable("v", [])
+        tensors, effects = [tf.placeholder(tf.float32, []) for _ in range(4)], []
+        for _ in range(60):
+            a, b = draw.sample(tensors, 2)
+            if draw.random() < 0.15:
+                effects.append(v.assign_add(a).op)
+            with tf.control_dependencies(draw.sample(effects, min(len(effects), draw.choice([0, 0, 1])))):
+                tensors.append(a * b if draw.random() < 0.8 else a + v)
+    ops = graph.get_operations()
+    waiting, looked = Waiting.of(ops), None
+    variable = set(v.op.outputs)
+    done = {v.op, *(t.op for t in tensors[:2])}
+    while len(done) < len(ops):
+        rest = {op for op in ops if op not in done}
+        known = variable | {t for op in done for t in op.outputs}
+        reached, visited, before = set(known), [], set() if looked is None else looked.free & rest
+
+        def visit(op, reached=reached, visited=visited, before=before):
+            visited.append(op)
+            if any(t not in reached and t.op not in before for t in op.inputs):
+                return Found.NOT_KNOWN
+            reached.update(op.outputs)
+            return Found.KNOWN
+
+        looked = waiting.free(rest, known, visit, looked)
+        assert needed(looked.free, rest, waiting.constants) == needed(scanned(ops, rest, known), rest, waiting.constants)
+        assert before.isdisjoint(visited)
+        done.add(next(op for op in ops if op in rest))
 
 
 def test_a_tensor_is_first_used_where_somebody_waits_who_needs_it(tf):

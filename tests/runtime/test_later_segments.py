@@ -80,17 +80,20 @@ def test_a_handle_is_asked_for_once(tf, monkeypatch):
         assert session.run(queue.size()) == 1       # another session's queue is another one
 
 
-def deep(tf, layers):
-    """(feed, fetches) of layers of which each keeps as many rows as the run tells, and sums them up."""
+def deep(tf, layers, trained):
+    """(feed, fetches) of layers of which each keeps as many rows as the run tells, and sums them up; the last fetch is the sum, or
+    its gradient."""
     x = tf.placeholder(tf.float32, [None, 4])
     y, sums = x, []
     for k in range(layers):
         y = tf.boolean_mask(y, y[:, 0] > -1.0 - k) * 1.01
         sums.append(tf.reduce_sum(y))
-    return x, [y, tf.add_n(sums)]
+    total = tf.add_n(sums)
+    return x, [y, total, tf.gradients(total, x)[0] if trained else total]
 
 
-def test_planning_takes_time_linear_in_the_number_of_segments(tf, monkeypatch, tmp_path):
+@pytest.mark.parametrize("trained", [False, True])
+def test_planning_takes_time_linear_in_the_number_of_segments(tf, monkeypatch, tmp_path, trained):
     """Counted: a look at each operation that waits, in each of the segments, would be 120 times as many for 200 layers."""
     monkeypatch.setenv("JITGRAPH_CACHE", str(tmp_path))          # which holds no program yet
     looks = Counter()
@@ -104,23 +107,26 @@ def test_planning_takes_time_linear_in_the_number_of_segments(tf, monkeypatch, t
 
     monkeypatch.setattr(plan.Segment, "_given", counted)
     found = {}
-    for layers in (50, 200):
+    for layers in (25, 100) if trained else (50, 200):
         tf.reset_default_graph()
-        x, fetches = deep(tf, layers)
+        x, fetches = deep(tf, layers, trained)
         rows = np.float32(np.random.default_rng(1).random((6, 4)))
         with tf.Session(jit="always") as session:
             looks.clear()
-            y, total = session.run(fetches, {x: rows})
+            y, total, gradient = session.run(fetches, {x: rows})
             found[layers] = dict(looks)
             looks.clear()
             again = session.run(fetches, {x: rows})
             found[layers]["later"] = looks["arrays"]
             np.testing.assert_array_equal(again[0], y)
             np.testing.assert_allclose(y, rows * np.float32(1.01) ** layers, rtol=1e-4)
-            assert total == again[1]
+            assert total == again[1] and np.array_equal(gradient, again[2])
+            if trained:
+                np.testing.assert_allclose(gradient, sum(np.float32(1.01) ** k for k in range(1, layers + 1)), rtol=1e-4)
             assert sum(1 for p in session.plans for _ in segments(p.segment)) >= layers
-    for count, few in found[50].items():
-        assert found[200][count] <= 4.5 * few, (count, found)
+    few, many = found.values()
+    for what, count in few.items():
+        assert many[what] <= 4.5 * count, (what, found)
 
 
 def segments(first):
