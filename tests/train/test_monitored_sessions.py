@@ -236,3 +236,49 @@ def test_a_global_step_may_be_a_vector_of_one(tf):
     with tf.Session() as session:
         session.run(step.initializer)
         assert tf.train.global_step(session, step) == 5
+
+
+@pytest.mark.parametrize("kind", ["reference", "partitioned", "resource"])
+def test_hooks_see_what_the_step_leaves_in_reference_variables(tf, kind):
+    """As in TensorFlow 1.15 at each of thirty steps; what is computed from a variable it gives from before or after by chance."""
+    partitioner = tf.fixed_size_partitioner(1) if kind == "partitioned" else None
+    with tf.variable_scope("scope", partitioner=partitioner, use_resource=kind == "resource"):
+        w = tf.get_variable("w", [2, 2], initializer=tf.ones_initializer())
+        s = tf.get_variable("s", [2], initializer=tf.ones_initializer())
+    read = w.as_tensor() if kind == "partitioned" else w.value()
+    mean = tf.Variable([0.0, 0.0], trainable=False)
+    loss = tf.reduce_sum(read) + tf.reduce_sum(s if kind != "partitioned" else s.as_tensor())
+    with tf.control_dependencies([tf.train.GradientDescentOptimizer(1.0).minimize(loss)]):
+        train = tf.assign_add(mean, [1.0, 1.0]).op
+    fed, seen = tf.Variable([7.0]), []
+
+    class Hook(tf.train.SessionRunHook):
+        def before_run(self, run_context):
+            again = [(tf.get_default_graph().get_tensor_by_name(read.name), loss)]
+            asked = {"read": read, "again": again, "mean": mean, "fed": fed}
+            return tf.train.SessionRunArgs(asked, feed_dict={fed: [3.0]})
+
+        def after_run(self, run_context, run_values):
+            seen.append(run_values.results)
+    with tf.train.MonitoredTrainingSession(hooks=[Hook()]) as session:
+        for step in range(3):
+            session.run(train)
+            assert session.run(read)[0, 0] == -step
+            seen.pop()
+    for step, one in enumerate(seen):
+        left = 1.0 - step if kind == "resource" else -step
+        np.testing.assert_array_equal(one["read"], np.full([2, 2], left))
+        (again, loss), = one["again"]
+        np.testing.assert_array_equal(again, one["read"])
+        assert loss == 6 * (1.0 - step) and one["mean"].tolist() == [step + 1.0] * 2 and one["fed"].tolist() == [3.0]
+
+
+def test_a_hook_that_logs_a_reference_variable_logs_what_the_step_leaves(tf):
+    w = tf.get_variable("w", [2], initializer=tf.zeros_initializer())
+    train, lines = tf.assign_add(w, [1.0, 2.0]).op, []
+    hook = tf.train.LoggingTensorHook(["w", "w/read"], every_n_iter=2, formatter=lambda values: lines.append(values) or "")
+    with tf.train.MonitoredTrainingSession(hooks=[hook]) as session:
+        for _ in range(3):
+            session.run(train)
+    assert [{name: value.tolist() for name, value in line.items()} for line in lines] == [
+        {"w": [1.0, 2.0], "w/read": [1.0, 2.0]}, {"w": [3.0, 6.0], "w/read": [3.0, 6.0]}]

@@ -23,6 +23,7 @@ from jitgraph.summary.file_writer import FileWriterCache
 from jitgraph.summary.summaries import merge_all
 from jitgraph.train.coordinator import Coordinator
 from jitgraph.train.queue_runner import start_queue_runners
+from jitgraph.train.sessions.left_values import LeftValues
 from jitgraph.variables.variable_collections import (
     global_variables,
     global_variables_initializer,
@@ -64,7 +65,7 @@ def _run(session: Any, step: int, tensors: list, feed_dict: Any, monitors: list)
     """({what was run: its value}, whether a monitor wants to stop)"""
     wanted = [*tensors, *(tensor for monitor in monitors for tensor in monitor.step_begin(step))]
     unique = list(dict.fromkeys(wanted))
-    values = session.run(unique, feed_dict=feed_dict)
+    values = LeftValues(session.graph).seen(session, unique, session.run(unique, feed_dict=feed_dict), feed_dict)
     found = {one.name if isinstance(one, Tensor) else one: value for one, value in zip(unique, values)}
     stops = [monitor.step_end(step, found) for monitor in monitors]
     return found, any(stops)

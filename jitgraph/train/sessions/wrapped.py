@@ -11,6 +11,7 @@ from jitgraph.app import logs
 from jitgraph.graph import errors
 from jitgraph.protobuf.messages import RunMetadata, RunOptions
 from jitgraph.train.hooks.run_hooks import SessionRunArgs, SessionRunContext, SessionRunValues
+from jitgraph.train.sessions.left_values import LeftValues
 from jitgraph.variables.global_steps import GLOBAL_STEP_READ_KEY, get_global_step
 from jitgraph.variables.variable import Variable
 
@@ -87,13 +88,17 @@ class WrappedSession:
 
 
 class HookedSession(WrappedSession):
-    """Calls hooks around each run of a ``tf.Session``, and runs what they ask for in the same run."""
+    """Calls hooks around each run of a ``tf.Session``, and runs what they ask for in the same run.
+
+    Reference variables are read for them after it.
+    """
 
     def __init__(self, sess: Any, hooks: Any):
         super().__init__(sess)
         self._hooks = hooks
         self._should_stop = False
         self._step_read, self._step_value = _step_to_fetch(sess)
+        self._left = LeftValues(getattr(sess, "graph", None))
 
     def _check_stop(self) -> bool:
         return self._should_stop
@@ -107,10 +112,10 @@ class HookedSession(WrappedSession):
         if self._should_stop or session is None:
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), session)
-        merged, places, hook_feeds, plain = [fetches], [], None, options is None and run_metadata is None
+        merged, asked_for, hook_feeds, plain = [fetches], [], None, options is None and run_metadata is None
         for hook in self._hooks:
             request = hook.before_run(context)
-            place = 0
+            place, wanted = 0, None
             if request is not None:
                 if not isinstance(request, SessionRunArgs):
                     raise AttributeError(f"'{type(request).__name__}' object has no attribute 'fetches': before_run of {hook} must "
@@ -118,29 +123,33 @@ class HookedSession(WrappedSession):
                 wanted, fed, asked = request
                 if wanted is not None:
                     place = len(merged)
-                    if wanted is self._step_read:
-                        wanted = self._step_value
-                    elif type(wanted) is dict and self._step_read is not None:
-                        wanted = {key: self._step_value if value is self._step_read else value
-                                  for key, value in wanted.items()}
-                    merged.append(wanted)
+                    merged.append(self._without_asking(wanted))
                 if fed:
                     hook_feeds = _joined(hook_feeds or {}, fed, "Same tensor is fed by two hooks.")
                 if asked:
                     options, plain = options or RunOptions(), False
                     _merge_run_options(options, asked)
-            places.append(place)
+            asked_for.append((place, wanted))
         if hook_feeds:
             feed_dict = _joined(feed_dict or {}, hook_feeds, "Same tensor is fed by a SessionRunHook and user.")
         options, run_metadata = options or RunOptions(), run_metadata or RunMetadata()
         # Options that say nothing are the hooks' to look at; the session runs faster without them.
         further = {} if plain else {"options": options, "run_metadata": run_metadata}
         outputs = session.run(merged, feed_dict=feed_dict, **further)
-        for hook, place in zip(self._hooks, places):
-            hook.after_run(context, SessionRunValues(outputs[place] if place else None, options, run_metadata))
+        for hook, (place, wanted) in zip(self._hooks, asked_for):
+            found = self._left.seen(session, wanted, outputs[place], feed_dict) if place else None
+            hook.after_run(context, SessionRunValues(found, options, run_metadata))
         if context._stop_requested:
             self._should_stop = True
         return outputs[0]
+
+    def _without_asking(self, wanted: Any) -> Any:
+        """`wanted` with the step's own read for that of hooks, see `_step_to_fetch`."""
+        if wanted is self._step_read:
+            return self._step_value
+        if type(wanted) is dict and self._step_read is not None:
+            return {key: self._step_value if value is self._step_read else value for key, value in wanted.items()}
+        return wanted
 
 
 def _step_to_fetch(session: Any) -> tuple[Any, Any]:

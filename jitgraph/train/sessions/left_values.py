@@ -1,0 +1,52 @@
+"""Reference variables that hooks and monitors ask for beside a step: what the step leaves in them.
+
+TensorFlow hands out the very buffer of a fetched reference variable, or of an Identity of one, and the step's update has
+written it by the time a hook looks at it.  What is computed from a variable, and what is read from a resource, is from before.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from jitgraph.graph.function_graph import is_variable
+from jitgraph.graph.structures import flatten, map_structure_up_to
+from jitgraph.graph.tensor import Tensor
+from jitgraph.variables.variable import Variable
+
+
+class LeftValues:
+    """Gives hooks what a run of `graph` has left in the reference variables that they asked for."""
+
+    def __init__(self, graph: Any):
+        self._graph = graph
+        self._known: dict[Any, Tensor | None] = {}
+
+    def seen(self, session: Any, asked: Any, values: Any, feed_dict: Any = None) -> Any:
+        """`values`, which a run gave for the structure `asked`; in place of reference variables that were not fed, what
+        `session` reads in them now."""
+        found = {}
+        for one in (asked,) if type(asked) is Tensor else flatten(asked):       # the former: the commonest, as a loss
+            variable = self._variable(one)
+            if variable is not None:
+                found[one] = variable
+        for fed in feed_dict or () if found else ():
+            found = {one: variable for one, variable in found.items() if variable is not self._variable(fed)}
+        if not found:
+            return values
+        left = dict(zip(found, session.run([*found.values()])))
+        return map_structure_up_to(asked, lambda one, value: left[one] if isinstance(one, _NAMING) and one in left else value,
+                                   asked, values, check_types=False)
+
+    def _variable(self, asked: Any) -> Tensor | None:
+        """The reference variable whose value something is; None if it is anything else."""
+        if not isinstance(asked, _NAMING) or self._graph is None:       # a session of the program's own may have no graph
+            return None
+        if asked not in self._known:
+            tensor = self._graph.as_graph_element(asked)
+            while isinstance(tensor, Tensor) and tensor.op.type == "Identity" and not tensor.op.control_inputs:
+                tensor = tensor.op.inputs[0]
+            stands = isinstance(tensor, Tensor) and is_variable(tensor.op) and tensor.dtype._is_ref_dtype
+            self._known[asked] = tensor if stands else None
+        return self._known[asked]
+
+
+_NAMING = (Tensor, Variable, str)       # what may stand for a tensor
