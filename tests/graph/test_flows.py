@@ -50,6 +50,18 @@ def test_an_array_of_a_file_of_tensorflow_keeps_its_handle(tf):
         assert session.run(y).tolist() == [1.0, 2.0]
 
 
+def test_an_array_handed_on_outside_of_loops_comes_out_as_it_went_in(tf):
+    array = tf.TensorArray(tf.float32, size=2).write(0, 3.0).identity()
+    array.identity().write(1, 2.0).stack(name="y")
+    definition = tf.get_default_graph().as_graph_def()
+    assert {tf.as_dtype(node.attr["T"].type) for node in definition.node if node.op == "Identity"} == {tf.float32}
+    tf.reset_default_graph()
+    tf.import_graph_def(definition, name="")
+    y = next(t for op in tf.get_default_graph().get_operations() if op.type == "TensorArrayGatherV3" for t in op.outputs)
+    with tf.Session() as session:
+        assert session.run(y).tolist() == [3.0, 2.0]
+
+
 @pytest.mark.parametrize("made", [_mapped, _recurrent, _nested])
 def test_a_file_says_that_flows_are_numbers_as_tensorflow_has_them(tf, made):
     made(tf, tf.placeholder(tf.float32, [None, 2]))

@@ -26,7 +26,7 @@ _ONLY_HERE = ("ElementGradient", "RowsGradient", "PiecesGradient", "GradientOfEl
 
 
 def flows_are_values(graph_def: Any) -> bool:
-    """Whether loops or branches of a GraphDef take the flow of a TensorArray as a variant, as those that programs build here.
+    """Whether loops, branches or Identities of a GraphDef take the flow of a TensorArray as a variant, as those of programs here.
 
     Then its operations on TensorArrays are those of programs; else those that change an array behind its handle.
     """
@@ -44,7 +44,10 @@ def _has_such_a_node(nodes: Iterable[Any]) -> bool:
 
 def _takes_variant_of(node: Any, arrays: set[str]) -> bool:
     inputs = [text.split(":")[0] for text in node.input if not text.startswith("^")]
-    kinds = [kind for key in _ARGUMENTS if key in node.attr for kind in node.attr[key].list.type]
+    if node.op == "Identity":
+        kinds = [node.attr["T"].type]
+    else:
+        kinds = [kind for key in _ARGUMENTS if key in node.attr for kind in node.attr[key].list.type]
     return any(name in arrays and kind == dtypes.variant.as_datatype_enum
                for name, kind in zip(reversed(inputs), reversed(kinds)))
 
