@@ -1,13 +1,14 @@
 """Nodes of a GraphDef that match a pattern of op types, replaced by others."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from jitgraph.formats.graph_parts import copied, node_name
 from jitgraph.graph import errors
+from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.protos.op_def import op_def_proto
 from jitgraph.graph.protos.tensor_proto import make_ndarray, make_tensor_proto
 from jitgraph.graph.registry import lookup
@@ -57,9 +58,56 @@ def constant(name: str, value: Any, dtype: Any = None) -> Any:
     return made
 
 
+def node_of(op: str, name: str, inputs: Iterable[str], **attrs: Any) -> Any:
+    """A NodeDef with these inputs and attributes: DTypes and lists of them, bool, int, bytes, or AttrValues."""
+    made = messages.NodeDef(name=name, op=op, input=list(inputs))
+    for key, value in attrs.items():
+        attr = made.attr[key]
+        if isinstance(value, messages.AttrValue):
+            attr.CopyFrom(value)
+        elif isinstance(value, list):
+            attr.list.type.extend(dtype.as_datatype_enum for dtype in value)
+        elif isinstance(value, DType):
+            attr.type = value.as_datatype_enum
+        elif isinstance(value, bool):
+            attr.b = value
+        elif isinstance(value, int):
+            attr.i = value
+        else:
+            attr.s = value
+    return made
+
+
+def attributes_of(node: Any, *keys: str) -> dict[str, Any]:
+    """Those of the attributes that a node has."""
+    return {key: node.attr[key] for key in keys if key in node.attr}
+
+
 def value_of(node: Any) -> np.ndarray:
-    """The value of a node of a constant."""
+    """The value of a node of a constant.  Raises InvalidArgumentError for any other."""
+    if "value" not in node.attr:
+        raise invalid(f"Node '{node.name}' is a {node.op}, but the transform needs a constant there")
     return make_ndarray(node.attr["value"].tensor)
+
+
+def types_of(node: Any) -> tuple[list[DType], list[DType]]:
+    """The dtypes of the inputs and of the outputs of a node.  Raises InvalidArgumentError if it lacks an attribute for it."""
+    declared = op_def_of(node.op)
+    return _types(node, declared.input_arg), _types(node, declared.output_arg)
+
+
+def _types(node: Any, arguments: Iterable[Any]) -> list[DType]:
+    found: list[DType] = []
+    for one in arguments:
+        for key in (one.type_list_attr, one.number_attr, one.type_attr):
+            if key and key not in node.attr:
+                raise invalid(f"AttrValue missing attr '{key}' in node '{node.name}'")
+        if one.type_list_attr:
+            found += [as_dtype(number) for number in node.attr[one.type_list_attr].list.type]
+            continue
+        dtype = as_dtype(node.attr[one.type_attr].type if one.type_attr else one.type)
+        found += [dtype] * (node.attr[one.number_attr].i if one.number_attr else 1)
+    return found
 
 
 def data_inputs(node: Any) -> list[str]:
@@ -150,15 +198,17 @@ def replaced(graph_def: Any, pattern: Pattern, make: Callable[[Match, set[str]],
     return copied(graph_def, nodes)
 
 
-def renamed_inputs(graph_def: Any, instead: dict[str, str]) -> Any:
-    """The GraphDef whose nodes read other tensors: `instead` has names of nodes, and what is written for their first output.
+def renamed_inputs(graph_def: Any, instead: dict[str, str], but_of: Container[str] = ()) -> Any:
+    """The GraphDef whose nodes, but those named in `but_of`, read other tensors.
 
-    A name that ends in ``:*`` stands for all outputs, and for control inputs.
+    `instead` has names of nodes, and what is written for their first output and for control inputs; names with the number of an
+    output, which stand for that one alone; or with ``:*``, which stand for all outputs and control inputs.
     """
     nodes = []
     for node in graph_def.node:
         made = copy_of(node)
-        made.input[:] = [_renamed(text, instead) for text in node.input]
+        if node.name not in but_of:
+            made.input[:] = [_renamed(text, instead) for text in node.input]
         nodes.append(made)
     return copied(graph_def, nodes)
 
@@ -177,5 +227,7 @@ def _renamed(text: str, instead: dict[str, str]) -> str:
             text = f"^{node_name(instead[name])}"
         elif text.removesuffix(":0") == name and name in instead:
             text = instead[name]
+        elif f"{name}:{text.removeprefix(name)[1:] or 0}" in instead and not text.startswith("^"):
+            text = instead[f"{name}:{text.removeprefix(name)[1:] or 0}"]
         else:
             return text

@@ -185,7 +185,8 @@ def _folded(graph_def: Any, inputs: set[str], given: Parameters) -> Any:
     for node in graph_def.node:
         changed = copy_of(node)
         if node.name not in foldable:
-            changed.input[:] = [instead.get(text.removesuffix(":0"), text) for text in node.input]
+            changed.input[:] = [f"{text}:0" if text in inputs else instead.get(text.removesuffix(":0"), text)
+                                for text in node.input]
         nodes.append(changed)
     return copied(graph_def, [*nodes, *made])
 
