@@ -8,6 +8,7 @@ from jitgraph.graph.calls import bodies
 from jitgraph.graph.function_graph import FunctionGraph, notes
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
+from jitgraph.graph.protos.function_names import note_copy
 from jitgraph.graph.tensor import Tensor
 
 
@@ -62,6 +63,8 @@ def _copied(function: FunctionGraph, outer: Graph, taken: dict[Tensor, Tensor], 
     copy.outputs = [tensors[tensor] for tensor in function.outputs]
     copy.control_outputs = [operations[op] for op in function.control_outputs]
     copy.outer_control = {waited.get(item, item): None for item in function.outer_control}
+    if not function.is_inline:
+        note_copy(copy, function)
     return copy
 
 

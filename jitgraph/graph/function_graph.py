@@ -105,6 +105,7 @@ class FunctionGraph(Graph):
         self.taken: list[Tensor] = []                   # and what it counts as taken, or measured: see counting.count_taken
         self.measured: list[Tensor] = []
         self.exported_name: str | None = None           # see jitgraph.graph.protos.function_names
+        self.copied: tuple[FunctionGraph, tuple] | None = None      # what it is a copy of, and what it was like then, see there
         self.stated_gradient: FunctionGraph | None = None       # the function that its Defun names as its gradient
         self._aliases: dict[Tensor, Tensor] = {}
         self.choice: Operation | None = None            # of which it is a branch

@@ -188,3 +188,25 @@ def test_a_loop_that_begins_as_a_variable(tf, resource):
         assert session.run(reached) == [7]
         session.run(train)
         assert [value.tolist() for value in session.run(tf.trainable_variables())] == [[0], [-1]]
+
+
+def test_all_calls_of_a_function_share_one_in_a_file(tf):
+    """But for one that a gradient has added to, which hands out what it has computed."""
+    @tf.function
+    def grown(x):
+        return tf.exp(tf.sin(x)) * x
+
+    x = tf.placeholder(tf.float32, [None], name="x")
+    first = grown(grown(x))
+    assert len(tf.get_default_graph().as_graph_def().library.function) == 1
+    slope, = tf.gradients(grown(first), x)
+    definition = tf.get_default_graph().as_graph_def()
+    called = [node.attr["f"].func.name for node in definition.node if node.op == "PartitionedCall"]
+    library = {function.signature.name for function in definition.library.function}
+    assert set(called) <= library and len(called) == 6 and len(library) < 6
+    with tf.Session() as session:
+        expected = session.run(slope, {x: [0.5, 0.25]})
+    with tf.Graph().as_default():
+        again, = tf.import_graph_def(definition, return_elements=[slope.name], name="")
+        with tf.Session() as session:
+            assert session.run(again, {"x:0": [0.5, 0.25]}).tolist() == expected.tolist()

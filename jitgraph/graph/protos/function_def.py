@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph.calls import functions_of
-from jitgraph.graph.protos.function_names import reference
+from jitgraph.graph.protos.function_names import reference, written_as
 from jitgraph.graph.protos.node_proto import node_to_proto
 from jitgraph.graph.protos.tensor_proto import shape_to_proto
 from jitgraph.protobuf import messages
@@ -36,11 +36,12 @@ def add_functions(library: Any, operations: list[Operation]) -> None:
         if name in known:
             continue
         known.add(name)
-        library.function.append(definition_of(function, name))
+        written = written_as(function)
+        library.function.append(definition_of(written, name))
         if function.stated_gradient is not None:
             library.gradient.add(function_name=name, gradient_func=reference(function.stated_gradient).name)
             waiting.append(function.stated_gradient)
-        waiting.extend(inner for op in function._nodes_by_id for inner in functions_of(op))
+        waiting.extend(inner for op in written._nodes_by_id for inner in functions_of(op))
 
 
 def definition_of(function: FunctionGraph, name: str) -> Any:

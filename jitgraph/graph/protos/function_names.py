@@ -23,11 +23,23 @@ def _as_imported(function: FunctionGraph) -> bool:
     return stated is not None and stated[1] == state_of(function)
 
 
+def note_copy(copy: FunctionGraph, function: FunctionGraph) -> None:
+    """Remembers that `copy` is a copy of `function`, and as long as it stays one is called by its name."""
+    copy.copied = written_as(function), state_of(copy)
+
+
+def written_as(function: FunctionGraph) -> FunctionGraph:
+    """The function that stands in files for it: what it is an unchanged copy of, else itself."""
+    if function.copied is None or function.copied[1] != state_of(function):
+        return function
+    return function.copied[0]
+
+
 def reference(function: FunctionGraph) -> Any:
     """The NameAttrList by which nodes call the function."""
     if _as_imported(function):
         return function.__dict__["imported"][0]
-    return messages.NameAttrList(name=exported_name(function))
+    return messages.NameAttrList(name=exported_name(written_as(function)))
 
 
 def exported_name(function: FunctionGraph) -> str:
