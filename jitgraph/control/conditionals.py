@@ -193,8 +193,8 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Callable | None = N
             raise TypeError("default must be callable.")
         functions.append(default)
     with name_scope(name, "switch_case"), name_scope("indexed_case"):
-        if isinstance(branch_index, int):
-            raise TypeError("branch_index must not be a Python int")
+        if not isinstance(branch_index, Tensor):
+            raise TypeError(f"branch_index must be a Tensor, got {type(branch_index)}")
         index = convert_to_tensor(branch_index, name="branch_index")
         if not index.dtype.is_integer:
             raise TypeError(f"branch_index must be an integer Tensor, got {index.dtype}")
@@ -230,20 +230,18 @@ def _indexed(branch_fns: Any) -> list:
 
 def smart_constant_value(pred: Any) -> Any:
     """The value of a bool if it is known now: Python bools, 0 and 1, constants and what is computed of them (those of other
-    dtypes as they are).  Raises TypeError for other types."""
+    dtypes as they are).  Raises TypeError for other types, variables among them: their ``read_value()`` is a tensor."""
     if isinstance(pred, Tensor):
         value = evaluated_constant(pred)
         return bool(value) if value is not None and pred.dtype.base_dtype == dtypes.bool_ else value
-    if hasattr(pred, "_as_graph_element"):
-        return None
-    if pred in (0, 1):
+    if not hasattr(pred, "_as_graph_element") and pred in (0, 1):
         return bool(pred)
-    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {pred}")
+    raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
 
 
 def smart_cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | None = None,
                name: str | None = None) -> Any:
-    """As ``tf.cond``, but where `pred` is known now, just the call of one of the functions."""
+    """As ``tf.cond``, but where `pred` is known now, just the call of one of the functions.  Raises TypeError for a variable."""
     if not callable(true_fn):
         raise TypeError("`true_fn` must be callable.")
     if not callable(false_fn):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from jitgraph.control import conditionals
+from jitgraph.variables.variable import Variable
 
 
 def normalize_tuple(value: Any, n: int, name: str) -> tuple:
@@ -92,9 +93,11 @@ def deconv_output_length(input_length: Any, filter_size: int, padding: str, stri
 
 def smart_cond(pred: Any, true_fn: Callable | None = None, false_fn: Callable | None = None, name: str | None = None) -> Any:
     """As ``tf.cond``, but where `pred` is known now, just the call of one of the functions."""
+    if isinstance(pred, Variable):
+        return conditionals.cond(pred, true_fn, false_fn, name=name)
     return conditionals.smart_cond(pred, true_fn, false_fn, name)
 
 
 def constant_value(pred: Any) -> bool | None:
-    """The value of a bool if it is known now, None if only a run gives it."""
-    return conditionals.smart_constant_value(pred)
+    """The value of a bool if it is known now, None if only a run gives it, as that of a variable."""
+    return None if isinstance(pred, Variable) else conditionals.smart_constant_value(pred)

@@ -1,5 +1,6 @@
 """cond, case, switch_case, smart_cond: what they return, what they refuse, which branch runs, state in branches."""
 import collections
+import re
 import weakref
 
 import numpy as np
@@ -287,7 +288,7 @@ def test_rows_that_a_condition_of_another_length_would_choose(tf):
     (lambda tf: tf.reduce_all(tf.constant([3.0, 4.0]) > 3.5), False),
     (lambda tf: tf.random_uniform([]) < 2.0, None),
     (lambda tf: tf.placeholder_with_default(True, []), None),
-    (lambda tf: tf.Variable(True, trainable=False), None)])
+    (lambda tf: tf.Variable(True, trainable=False).value(), None)])
 def test_what_follows_from_constants_is_chosen_while_the_graph_is_built(tf, build, known):
     predicate = build(tf)
     assert tf.contrib.framework.smart_constant_value(predicate) is known
@@ -327,3 +328,28 @@ def test_indices_of_slices_are_widened_where_branches_differ(tf, first, second, 
     with tf.Session() as session:
         dense = [session.run(tf.convert_to_tensor(slices), {predicate: holds})[:, 0].tolist() for holds in (True, False)]
         assert dense == [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+
+
+@pytest.mark.parametrize("resource", [False, True])
+def test_variables_decide_where_tensorflow_lets_them(tf, resource):
+    """tf.cond, loops, tf.Assert and layers take a variable for its value; what asks for a Tensor by name takes none."""
+    yes, no = (tf.Variable(value, use_resource=resource) for value in (True, False))
+    one, two, index = lambda: 1.0, lambda: 2.0, tf.Variable(1, use_resource=resource)
+    loop = tf.while_loop(lambda i: yes, lambda i: i + 1, [0], maximum_iterations=3)
+    dropped = tf.layers.dropout(tf.ones([2]), 1 - 1e-9, training=no)
+    with tf.control_dependencies([tf.Assert(yes, [yes]), tf.assert_equal(index, 1)]):
+        chosen = [tf.cond(yes, one, two), tf.cond(no, one, two), tf.case([(no.read_value(), one)], default=two)]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([chosen, loop]) == [[1.0, 2.0, 2.0], 3]
+        assert session.run(dropped).tolist() == [1.0, 1.0]
+    framework = tf.contrib.framework
+    for build, message in [
+            (lambda: tf.case([(yes, one)], default=two), "pred must be a Tensor, got: <tf.Variable"),
+            (lambda: tf.case({yes: one, no: two}, exclusive=True), "pred must be a Tensor, got: <tf.Variable"),
+            (lambda: tf.case([(tf.constant(1), one)], default=two), "pred must be Tensor of type bool: Const"),
+            (lambda: tf.switch_case(index, [one, two]), "branch_index must be a Tensor, got <class"),
+            (lambda: framework.smart_cond(yes, one, two), "`pred` must be a Tensor, or a Python bool, or 1 or 0"),
+            (lambda: framework.smart_case([(yes, one)], default=two), "pred must be a Tensor or bool, got: <tf.Variable")]:
+        with pytest.raises(TypeError, match=re.escape(message)):
+            build()

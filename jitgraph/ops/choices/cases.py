@@ -28,7 +28,8 @@ def case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: bool = 
     """What the function of the first pair (bool scalar, function) whose predicate holds returns, else `default`'s.
 
     `pred_fn_pairs`: a list of pairs, or a dict.  Without `default`, a run in which no predicate holds raises
-    InvalidArgumentError; with `exclusive`, so does one in which several hold.  Raises TypeError for other arguments.
+    InvalidArgumentError; with `exclusive`, so does one in which several hold.  Raises TypeError for other arguments, as variables
+    are: their ``read_value()`` is a tensor.
     """
     return case_by(cond, pred_fn_pairs, default, exclusive, name, strict=strict)
 
@@ -66,11 +67,20 @@ def _checked_pairs(pairs: Any, allow_bools: bool) -> list:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
         pred, function = pair
-        if not (isinstance(pred, Tensor) or hasattr(pred, "_as_graph_element") or allow_bools and isinstance(pred, bool)):
-            raise TypeError(f"pred must be a Tensor, got: {pred}")
+        _check_predicate(pred, allow_bools)
         if not callable(function):
             raise TypeError(f"fn for pred {pred.name} must be callable.")
     return [tuple(pair) for pair in pairs]
+
+
+def _check_predicate(pred: Any, allow_bools: bool) -> None:
+    if isinstance(pred, Tensor):
+        if pred.dtype != dtypes.bool_:
+            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+    elif not allow_bools:
+        raise TypeError(f"pred must be a Tensor, got: {pred}")
+    elif not isinstance(pred, bool):
+        raise TypeError(f"pred must be a Tensor or bool, got: {pred}")
 
 
 def _assert_at_most(most: int, predicates: list, text: str) -> Operation:
@@ -110,6 +120,7 @@ def smart_case(pred_fn_pairs: Any, default: Callable | None = None, exclusive: b
     pairs = list(pred_fn_pairs.items()) if isinstance(pred_fn_pairs, dict) else list(pred_fn_pairs)
     open_pairs: list = []
     for pred, function in pairs:
+        _check_predicate(pred, allow_bools=True)
         known = smart_constant_value(pred)
         if known and not open_pairs:
             return function()
