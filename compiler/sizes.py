@@ -201,16 +201,8 @@ class Size:
         return self.space.ask(kind, difference, test(difference.hint, 0))
 
     def _lower_bound(self) -> int | None:
-        """A bound that holds for all symbols >= 2, or None; floor divisions of positive sizes are >= 0."""
-        bound = 0
-        for m, c in self.terms:
-            if c < 0 and m:
-                return None
-            product = c
-            for atom in m:
-                product *= 2 if atom[0] == "sym" else 0
-            bound += product
-        return bound
+        """A bound that holds for all symbols >= 2, or None."""
+        return _lower_bound(self.terms)
 
     def __eq__(self, other: Any) -> bool:
         if other is None:
@@ -262,6 +254,27 @@ class Size:
 
     def __str__(self) -> str:      # in the messages of shape rules, which users read, the present value
         return str(self.hint)
+
+
+def _lower_bound(terms: Terms | int) -> int | None:
+    """A bound of a polynomial for all symbols >= 2, or None; quotients are >= 0 of what surely is, others may be less."""
+    if not isinstance(terms, tuple):
+        return terms
+    bound = 0
+    for m, c in terms:
+        if c < 0 and m:
+            return None
+        product = c
+        for kind, *inner in m:
+            if kind == "sym":
+                product *= 2
+                continue
+            low, least = _lower_bound(inner[0]), _lower_bound(inner[1])
+            if low is None or low < 0 or least is None or least < 1:
+                return None
+            product = 0
+        bound += product
+    return bound
 
 
 def _with_number(size: Size, other: Any, method: str) -> Any:

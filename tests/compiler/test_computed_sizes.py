@@ -17,6 +17,8 @@ PROGRAMS = {
     "concat": lambda tf, x: tf.concat([x[1:], x, x[1:] * 2.0], 0) + [[1.0]],
     "stack": lambda tf, x: tf.stack([x[1:], x[:-1]], 1) * 2.0,
     "pad": lambda tf, x: tf.pad(x[1:], [[1, 2], [0, 1]]) * 2.0,
+    "pad_to_fours": lambda tf, x: tf.pad(x, [[0, -tf.shape(x)[0] % 4], [0, 0]]) * 2.0,
+    "up_to_threes": lambda tf, x: tf.pad(x, [[-(-tf.shape(x)[0] // 3) * 3 - tf.shape(x)[0], 0], [0, 0]]) * 2.0,
     "steps": lambda tf, x: x[::2] + x[::2] * 2.0,
     "halves": lambda tf, x: tf.reshape(x[:2 * (tf.shape(x)[0] // 2)], [2, -1]) * 2.0,
     "matmul": lambda tf, x: [tf.matmul(x[1:], x[1:], transpose_b=True), tf.matmul(x[1:], x[1:], transpose_a=True),

@@ -39,6 +39,20 @@ def test_a_question_becomes_a_guard_and_a_conversion_pins():
     assert valid(5) and not valid(6)
 
 
+@pytest.mark.parametrize("function", [
+    lambda n: -n % 32, lambda n: -(-n // 32) * 32 - n, lambda n: -n // 32, lambda n: (-n - 3) // n, lambda n: -5 // n + 1,
+    lambda n: (n - 40) // 8, lambda n: -((n - 9) // -7), lambda n: n // -4 + n, lambda n: (n * n - 30) // 3 * (n // 2)])
+@pytest.mark.parametrize("question", [lambda x: x < 0, lambda x: x > 1, lambda x: x == 0, lambda x: x >= 2])
+def test_answers_without_a_guard_hold_for_all_sizes(function, question):
+    """Quotients of what is less than 0 are so too."""
+    for first in (2, 5, 20, 32, 63):
+        space = sizes.SizeSpace()
+        answer = question(function(space.symbol(first)))
+        assert answer == question(function(first))
+        valid = compile_guards(space)
+        assert all(question(function(other)) == answer for other in range(2, 100) if valid(other))
+
+
 def test_numbers_are_computed_for_any_sizes():
     space = sizes.SizeSpace()
     n, numbers = space.symbol(5), Numbers()
