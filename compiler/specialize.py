@@ -376,7 +376,7 @@ class _Specializer:
         if symbolic and callable(opdef.symbolic):
             return (opdef.symbolic(*opdef.group(arrays)),)
         if symbolic and opdef.scalar is not None:           # the expression itself, on arrays of sizes
-            return (opdef.scalar(*opdef.group(arrays)),)
+            return (opdef.scalar(*opdef.group(arrays), **opdef.arguments(opdef.scalar, op.attrs)),)
         return opdef.evaluate(arrays, op.attrs)
 
     def _cheap(self, op: Operation, inputs: Sequence[Any]) -> bool:

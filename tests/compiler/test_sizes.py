@@ -69,3 +69,15 @@ def test_remainders_of_sizes_are_folded(tf, function):
     with tf.Session(jit="always") as session:
         for size in (6, 7, 2, 1):
             assert session.run(y, {x: np.zeros(size)}) == function(np.int32(size))
+
+
+@pytest.mark.parametrize("function", [lambda tf, x: x[:tf.shape(x)[0] // 2], lambda tf, x: x[(tf.shape(x)[0] - 1) // 3:],
+                                      lambda tf, x: tf.reshape(x[:tf.shape(x)[0] // 2 * 2], [-1, tf.shape(x)[0] // 2])])
+def test_what_quotients_of_sizes_cut_is_one_program(tf, function):
+    x = tf.placeholder(tf.float32, [None])
+    y = function(tf, x) * 2.0
+    with tf.Session(jit="always") as session, tf.Session(jit="off") as reference:
+        for size in (8, 11, 14, 29):
+            numbers = np.arange(size, dtype=np.float32)
+            np.testing.assert_array_equal(session.run(y, {x: numbers}), reference.run(y, {x: numbers}))
+        assert len(session.plans[0].compiled) == 1
