@@ -264,7 +264,9 @@ def _lower_taps_of(kind: str) -> Any:
         new = _known_size(size)
         if new is None:
             return NotImplemented
-        if kind == "bicubic" and resize_in_runs.are_open(*images.shape[1:3], *new):
+        if resize_in_runs.are_open(*images.shape[1:3], *new):
+            if kind == "area":
+                return resize_in_runs.by_areas(b, images, new, align_corners)
             return resize_in_runs.by_cubics(b, images, new, align_corners, half_pixel_centers)
         have = [operator.index(n) for n in images.shape[1:3]]
         found = _lower_resized(b, images, *(taps_of(kind, *sizes, align_corners, half_pixel_centers) for sizes in zip(have, new)))

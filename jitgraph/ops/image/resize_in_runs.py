@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from jitgraph.declare import prim
 from jitgraph.graph import dtypes
-from jitgraph.ops.image.resize_taps import bilinear, f32, nearest, weighed
+from jitgraph.ops.image.resize_taps import area, bilinear, covered, f32, nearest, scale_of, weighed
 
 
 def are_open(*sizes: Any) -> bool:
@@ -50,6 +51,34 @@ def by_cubics(b: Any, images: Any, new: Any, align_corners: bool, half_pixel_cen
         places, weights = (b.transpose(b.reshape(x, (wanted, 4)), (1, 0)) for x in (places, weights))
         found = b.reduce("add", b.gather(found, places, axis) * b.reshape(weights, (4, wanted, *beside)), [axis])
     return found
+
+
+def by_areas(b: Any, images: Any, new: Any, align_corners: bool) -> Any:
+    """Images of another height and width, `new`, each pixel the mean of the area that it covers, float32."""
+    found, zero = b.cast(images, dtypes.float32), b.const(0, dtypes.float32)
+    for axis, wanted in zip((1, 2), new):
+        have, beside = images.shape[axis], (1,) * (3 - axis)
+        taps = covered(have, wanted, align_corners)
+        places, shares = (b.transpose(b.reshape(_asked(b, functools.partial(_part_of_area, k, align_corners), have, wanted,
+                                                       wanted * taps, dtype), (wanted, taps)), (1, 0))
+                          for k, dtype in enumerate((dtypes.int64, dtypes.float32)))
+        shares = b.reshape(shares, (taps, wanted, *beside))
+        # what is not covered adds nothing, whatever the pixel is
+        found = b.reduce("add", prim.select(shares > zero, b.gather(found, places, axis) * shares, zero), [axis])
+    sides = [side for pair in zip(images.shape[1:3], new) for side in pair]
+    share = b.host(functools.partial(_share_of_one, align_corners), [b.size(np.array(sides, object), dtypes.int64)], (1,),
+                   dtypes.float32)
+    return found * b.reshape(share, ())
+
+
+def _part_of_area(k: int, align_corners: bool, sizes: Any) -> np.ndarray:
+    return area(*map(int, sizes), align_corners)[k].reshape(-1).astype(f32 if k else np.int64)
+
+
+def _share_of_one(align_corners: bool, sizes: Any) -> np.ndarray:
+    """What a whole pixel is of those that become one."""
+    rows, new_rows, columns, new_columns = map(int, sizes)
+    return np.array([f32(1) / (scale_of(rows, new_rows, align_corners) * scale_of(columns, new_columns, align_corners))])
 
 
 def sent_back(b: Any, kind: str, grads: Any, sizes: Any, align_corners: bool, half_pixel_centers: bool) -> Any:

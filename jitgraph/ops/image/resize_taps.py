@@ -7,6 +7,7 @@ up to half a pixel.
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -75,22 +76,23 @@ def bicubic(size: int, new: int, align_corners: bool, half_pixel_centers: bool) 
     return places, weights
 
 
+def covered(size: Any, new: Any, align_corners: bool) -> Any:
+    """At least as many pixels as each of `new` ones covers of `size`."""
+    between = align_corners and new > 1
+    return (size - between) // (new - between) + 3
+
+
 @functools.lru_cache(64)
-def area(size: int, new: int, align_corners: bool) -> list[list[tuple[int, np.float32]]]:
-    """For each new pixel those that it covers, and the share of each."""
-    scale = scale_of(size, new, align_corners)
-    rows = []
-    for i in range(new):
-        begin, end = f32(i) * scale, f32(i + 1) * scale
-        row = []
-        for j in range(int(np.floor(begin)), int(np.ceil(end))):
-            if j < begin:
-                part = scale if j + 1 > end else f32(j + 1) - begin
-            else:
-                part = end - f32(j) if j + 1 > end else f32(1)
-            row.append((min(max(j, 0), size - 1), part))
-        rows.append(row)
-    return rows
+def area(size: int, new: int, align_corners: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each new pixel the places of those that it covers, the share of each, and whether it is one: [new, taps] each."""
+    scale, index = scale_of(size, new, align_corners), np.arange(new, dtype=f32)
+    begin, end = (at[:, None] * scale for at in (index, index + f32(1)))
+    at = np.floor(begin).astype(np.int64) + np.arange(covered(size, new, align_corners))
+    left, right = at.astype(f32), (at + 1).astype(f32)
+    first = np.where(right > end, scale, right - begin)
+    shares = np.where(left < begin, first, np.where(right > end, end - left, f32(1)))
+    used = at < np.ceil(end)
+    return np.clip(at, 0, size - 1), np.where(used, shares, f32(0)), used
 
 
 class Taps:
@@ -148,7 +150,7 @@ def weighed(kind: str, size: int, new: int, align_corners: bool, half_pixel_cent
 def taps_of(kind: str, size: int, new: int, align_corners: bool, half_pixel_centers: bool = False) -> Taps:
     """A resize along one axis by one of three methods."""
     if kind == "area":
-        return Taps(area(size, new, align_corners))
+        return Taps([list(zip(places[used], shares[used])) for places, shares, used in zip(*area(size, new, align_corners))])
     places, weights = weighed(kind, size, new, align_corners, half_pixel_centers)
     return Taps([list(zip(*row)) for row in zip(places, weights)])
 
