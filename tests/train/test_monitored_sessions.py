@@ -1,4 +1,5 @@
 """What monitored sessions promise beyond TensorFlow's records: killed processes, Ctrl-C, the way to the session, its cost."""
+import collections
 import signal
 import subprocess
 import sys
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+Asked = collections.namedtuple("Asked", "first second")
 
 
 def counted(tf):
@@ -255,7 +258,7 @@ def test_hooks_see_what_the_step_leaves_in_reference_variables(tf, kind):
     class Hook(tf.train.SessionRunHook):
         def before_run(self, run_context):
             again = [(tf.get_default_graph().get_tensor_by_name(read.name), loss)]
-            asked = {"read": read, "again": again, "mean": mean, "fed": fed}
+            asked = {"read": read, "again": again, "mean": mean, "fed": fed, loss: {read: Asked(read.name, mean.name)}}
             return tf.train.SessionRunArgs(asked, feed_dict={fed: [3.0]})
 
         def after_run(self, run_context, run_values):
@@ -268,9 +271,10 @@ def test_hooks_see_what_the_step_leaves_in_reference_variables(tf, kind):
     for step, one in enumerate(seen):
         left = 1.0 - step if kind == "resource" else -step
         np.testing.assert_array_equal(one["read"], np.full([2, 2], left))
-        (again, loss), = one["again"]
+        assert [part.tolist() for part in one[loss][read]] == [one["read"].tolist(), one["mean"].tolist()]
+        (again, loss_then), = one["again"]
         np.testing.assert_array_equal(again, one["read"])
-        assert loss == 6 * (1.0 - step) and one["mean"].tolist() == [step + 1.0] * 2 and one["fed"].tolist() == [3.0]
+        assert loss_then == 6 * (1.0 - step) and one["mean"].tolist() == [step + 1.0] * 2 and one["fed"].tolist() == [3.0]
 
 
 def test_a_hook_that_logs_a_reference_variable_logs_what_the_step_leaves(tf):

@@ -5,10 +5,11 @@ written it by the time a hook looks at it.  What is computed from a variable, an
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 from jitgraph.graph.function_graph import is_variable
-from jitgraph.graph.structures import flatten, map_structure_up_to
 from jitgraph.graph.tensor import Tensor
 from jitgraph.variables.variable import Variable
 
@@ -24,7 +25,7 @@ class LeftValues:
         """`values`, which a run gave for the structure `asked`; in place of reference variables that were not fed, what
         `session` reads in them now."""
         found = {}
-        for one in (asked,) if type(asked) is Tensor else flatten(asked):       # the former: the commonest, as a loss
+        for one in (asked,) if type(asked) is Tensor else _leaves(asked):       # the former: the commonest, as a loss
             variable = self._variable(one)
             if variable is not None:
                 found[one] = variable
@@ -32,9 +33,7 @@ class LeftValues:
             found = {one: variable for one, variable in found.items() if variable is not self._variable(fed)}
         if not found:
             return values
-        left = dict(zip(found, session.run([*found.values()])))
-        return map_structure_up_to(asked, lambda one, value: left[one] if isinstance(one, _NAMING) and one in left else value,
-                                   asked, values, check_types=False)
+        return _replaced(asked, values, dict(zip(found, session.run([*found.values()]))))
 
     def _variable(self, asked: Any) -> Tensor | None:
         """The reference variable whose value something is; None if it is anything else."""
@@ -50,3 +49,24 @@ class LeftValues:
 
 
 _NAMING = (Tensor, Variable, str)       # what may stand for a tensor
+
+
+def _leaves(asked: Any) -> Iterator[Any]:
+    """What is asked for in a structure of fetches, whose keys may be anything."""
+    if isinstance(asked, (list, tuple, dict)):
+        for part in asked.values() if isinstance(asked, dict) else asked:
+            yield from _leaves(part)
+    else:
+        yield asked
+
+
+def _replaced(asked: Any, values: Any, left: dict) -> Any:
+    """`values` of the structure `asked` with those of what is in `left` from there."""
+    if isinstance(asked, dict):
+        found = copy(values)
+        found.update({key: _replaced(part, values[key], left) for key, part in asked.items()})
+        return found
+    if isinstance(asked, (list, tuple)):
+        parts = [_replaced(*both, left) for both in zip(asked, values)]
+        return type(values)(*parts) if hasattr(values, "_fields") else type(values)(parts)
+    return left[asked] if isinstance(asked, _NAMING) and asked in left else values
