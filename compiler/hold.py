@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .open_variables import may_reshape
+from .open_variables import reshaped_by
 from .order import is_transparent, is_variable, variable_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def hold(program: Program) -> None:
     """Reads that come with a variable go before the write that may give the variable another buffer."""
-    replaced = {variable_of(op.inputs[0]) for op in program.ops if may_reshape(op)}
+    replaced = {variable for op in program.ops for variable in reshaped_by(op)}
     if not replaced:
         return
     reads = [op for op in program.ops if is_transparent(op) and variable_of(op.outputs[0]) in replaced and not op.control_inputs]

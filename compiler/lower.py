@@ -7,7 +7,7 @@ the write), a copy is made before the write.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -451,14 +451,15 @@ def is_given(op: Operation, known: Callable[[Tensor], bool]) -> bool:
     return bool(op.outputs) and all(map(known, op.outputs)) and (must_be_fed(op) or not has_effect(op))
 
 
-def state_inputs(op: Operation) -> dict[int, Operation]:
-    """{input position: variable} for the inputs through which an operation works on variables themselves."""
+def state_inputs(op: Operation, chosen: Mapping[Operation, int] | None = None) -> dict[int, Operation]:
+    """{input position: variable} for the inputs through which an operation works on variables themselves.  `chosen`: see
+    ``variable_of``."""
     if op.opdef is None or not op.opdef.state:
         return {}
     found = {}
     for k, (is_ref, tensor) in enumerate(zip(ref_inputs(op), op.inputs)):
         if is_ref or tensor.dtype.name == "resource":       # a reference may also be passed for its value
-            variable = variable_of(tensor)
+            variable = variable_of(tensor, chosen)
             if variable is not None:
                 found[k] = variable
     return found

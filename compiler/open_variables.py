@@ -14,7 +14,7 @@ from jitgraph.graph.function_graph import note_change
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.operation import Operation
 
-from .order import touched_variables, variable_key, variable_of
+from .order import candidates, touched_variables, variable_key
 
 if TYPE_CHECKING:
     from .program import Program
@@ -38,10 +38,15 @@ def has_full_shape(variable: Operation) -> bool:
 
 def may_reshape(op: Operation) -> bool:
     """Whether an assignment may give its variable a shape that the variable was not made with."""
+    return bool(reshaped_by(op))
+
+
+def reshaped_by(op: Operation) -> list[Operation]:
+    """The variables to which an assignment may give such a shape: one, or some of those of which the run chooses one."""
     if op.opdef is None or not op.opdef.assigns or op.attrs.get("validate_shape", True):
-        return False
-    variable, stated = variable_of(op.inputs[0]), op.inputs[1]._shape
-    return variable is not None and (stated is None or tuple(stated) != variable.attrs["shape"])
+        return []
+    stated = op.inputs[1]._shape
+    return [one for one in candidates(op.inputs[0]) if stated is None or tuple(stated) != one.attrs["shape"]]
 
 
 def shapes_hold(graph: Graph) -> bool:
@@ -94,9 +99,6 @@ def _look(graph: Graph, seen: dict[int, int], found: set[tuple[str, str]]) -> No
         return
     seen[id(graph)] = graph.version
     for op in graph._nodes_by_id[start:]:
-        if may_reshape(op):
-            variable = variable_of(op.inputs[0])
-            assert variable is not None
-            found.add(variable_key(variable))
+        found.update(map(variable_key, reshaped_by(op)))
         for function in bodies(op):
             _look(function, seen, found)

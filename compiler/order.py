@@ -14,12 +14,12 @@ once, and an empty or full queue would make one wait for the other for ever.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.collections import GraphKeys
-from jitgraph.graph.errors import InvalidArgumentError, UnimplementedError
+from jitgraph.graph.errors import InvalidArgumentError
 from jitgraph.graph.function_graph import FunctionGraph, first_argument, is_implicit_read, is_state, is_variable
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.reaching import reaches
@@ -94,10 +94,11 @@ def _queue_of(op: Operation) -> tuple[str, str]:
     return variable_key(source)
 
 
-def variable_of(tensor: Tensor) -> Operation | None:
+def variable_of(tensor: Tensor, chosen: Mapping[Operation, int] | None = None) -> Operation | None:
     """The variable operation whose state a tensor is: for a reference, or an Identity of one; else None.
 
     Operations of one container and shared name are one variable; the first of them that was asked for stands for all.
+    `chosen`: the numbers of the inputs that operations have chosen in a run, for those of which the graph does not tell.
     """
     while True:
         op = tensor.op
@@ -105,6 +106,8 @@ def variable_of(tensor: Tensor) -> Operation | None:
             return op.graph.per_graph("variables", dict).setdefault(variable_key(op), op) if is_variable(op) else None
         if op.opdef is not None and op.opdef.selects is not None:
             number = op.opdef.selects(op)
+            if number is None:
+                number = (chosen or {}).get(op)
             if number is None:
                 return None
             tensor = op.inputs[number]
@@ -150,13 +153,30 @@ def touched_variables(op: Operation) -> Iterator[tuple[Operation, bool]]:
             if variable is not None:
                 yield variable, writes and arg_is_ref
         elif arg_is_ref and writes:
-            variable = variable_of(tensor)
-            if variable is not None:
+            for variable in candidates(tensor):
                 yield variable, True
-            elif source.opdef is not None and source.opdef.selects is not None:
-                raise UnimplementedError(None, op, f"{op.type} writes a variable that is chosen by {source.name}, a {source.type} "
-                                                   "whose index is not a constant: write tf.case with an assignment for each "
-                                                   "variable")
+
+
+def candidates(tensor: Tensor) -> Iterator[Operation]:
+    """The variables of which a reference may be one: all that an operation may choose in a run, or the one that it is."""
+    variable = variable_of(tensor)
+    if variable is not None:
+        yield variable
+    elif tensor.dtype._is_ref_dtype and tensor.op.inputs:
+        for given in tensor.op.inputs[1:] if chooses_in_a_run(tensor.op) else tensor.op.inputs[:1]:
+            yield from candidates(given)
+
+
+def chooses_in_a_run(op: Operation) -> bool:
+    """Whether an operation hands on one of several references, and only the run tells which."""
+    return op.opdef is not None and op.opdef.selects is not None and op.opdef.selects(op) is None
+
+
+def writes_what_a_run_chooses(op: Operation) -> bool:
+    """Whether an operation writes a variable of which only the run tells which it is."""
+    return op.opdef is not None and op.opdef.state == "write" and any(
+        is_ref and tensor.dtype._is_ref_dtype and variable_of(tensor) is None and any(candidates(tensor))
+        for is_ref, tensor in zip(ref_inputs(op), op.inputs))
 
 
 def body_variables(op: Operation) -> list[tuple[Operation, bool]]:

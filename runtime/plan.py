@@ -17,7 +17,7 @@ import numpy as np
 from jitgraph.compiler import Program, compile
 from jitgraph.compiler.lower import is_given, state_inputs
 from jitgraph.compiler.open_variables import is_closed
-from jitgraph.compiler.order import counts, is_variable, variable_of, waits_for_room
+from jitgraph.compiler.order import counts, is_variable, variable_of, waits_for_room, writes_what_a_run_chooses
 from jitgraph.compiler.prune import has_effect, is_idle, must_be_fed, prune
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.errors import InvalidArgumentError, OpError, ResourceExhaustedError
@@ -64,6 +64,8 @@ class Plan:
         ordered = compile(graph, fetches, targets, dict.fromkeys(given, ()), until="divide", options=self.options)
         # of the graph, or what stands for it in the graph that it was raised to
         self.graph, self.fetches, self.targets, self.ops = ordered.graph, ordered.fetches, ordered.targets, ordered.ops
+        if any(map(writes_what_a_run_chooses, self.ops)):       # kernels write to buffers that are known before
+            self.jit = "off"
         held = (op for op in ordered.ops if op.opdef is not None and op.opdef.holds)
         self.outliving = ordered.outliving
         self.calls, self.postponed = ordered.calls, {*waits_for_room(ordered.ops), *held}

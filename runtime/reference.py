@@ -9,7 +9,7 @@ import numpy as np
 from jitgraph.compiler.divide import ChoiceCall, LoopCall, divided
 from jitgraph.compiler.infer import check_shapes
 from jitgraph.compiler.lower import is_given, missing_feed, state_inputs
-from jitgraph.compiler.order import is_transparent, is_variable, seen_through, variable_of
+from jitgraph.compiler.order import chooses_in_a_run, is_transparent, is_variable, seen_through, variable_of
 from jitgraph.compiler.prune import is_idle, must_be_fed
 from jitgraph.graph import shape_rules
 from jitgraph.graph.operation import Operation
@@ -38,6 +38,7 @@ class Steps:
                  outliving: Iterable[Tensor] = ()) -> None:
         self.feeds, self.values, self.state, self.calls = feeds, dict(feeds), state, calls or {}
         self.outliving = set(outliving)
+        self.chosen: dict[Operation, int] = {}      # of what hands on one of several references: the number of that input
 
     def value(self, tensor: Tensor) -> Any:
         """The value of a tensor; of a variable, the present one."""
@@ -62,7 +63,7 @@ class Steps:
         if op.opdef is not None and op.opdef.calls:
             self._give(op, self._call(op))
             return
-        refs = state_inputs(op)
+        refs = state_inputs(op, self.chosen)
         if refs:
             others = [self.value(t) for k, t in enumerate(op.inputs) if k not in refs]
             results = hostcall.call_on_state(op, refs, others, self.state, self._is_needed(op))
@@ -77,6 +78,8 @@ class Steps:
                     results = hostcall.apart(results, live)
             if not _sizes_are_stated(op):       # last: what the operation itself says of its operands is more to the point
                 hostcall.check_results(op, check_shapes(op, arrays), results)
+        if chooses_in_a_run(op):
+            self.chosen[op] = int(self.value(op.inputs[0])) + 1
         self._give(op, results)
 
     def _begin(self, op: Operation) -> None:

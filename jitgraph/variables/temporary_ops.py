@@ -56,7 +56,7 @@ def _selected_input(node: Any) -> int | None:
     host=True, grad=None, selects=_selected_input, tested_in=f"{_TESTED}a variable that others write through it")
 def ref_select(index, inputs):
     """The reference number `index`.  A run raises InvalidArgumentError if there is none, FailedPreconditionError if one of all the
-    variables has no value.  Who writes through it has to know the variable before the run: by an `index` that is a constant."""
+    variables has no value.  A run that writes through it is the reference's where `index` is no constant."""
     if np.ndim(index):
         raise InvalidArgumentError(None, None, f"Index must be a scalar, but it has shape {list(np.shape(index))}")
     if not 0 <= index < len(inputs):

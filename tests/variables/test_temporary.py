@@ -103,13 +103,65 @@ def test_nothing_is_written_through_an_index_out_of_range(tf, index):
         assert [value.tolist() for value in session.run(variables)] == [[1.0, 1.0], [2.0, 2.0]]
 
 
-def test_who_writes_a_variable_that_only_a_run_chooses_is_told(tf):
+WRITES = {      # what writes through a reference to [1, 1] or [2, 2]; what is there then
+    "assign": (lambda tf, ref: tf.assign(ref, [7.0, 8.0]), ([7.0, 8.0], [7.0, 8.0])),
+    "assign_add": (lambda tf, ref: tf.assign_add(ref, [7.0, 8.0]), ([8.0, 9.0], [9.0, 10.0])),
+    "scatter_add": (lambda tf, ref: tf.scatter_add(ref, [1], [10.0]), ([1.0, 11.0], [2.0, 12.0])),
+    "descent": (lambda tf, ref: tf.raw_ops.ApplyGradientDescent(var=ref, alpha=0.5, delta=[1.0, 1.0]), ([0.5, 0.5], [1.5, 1.5])),
+    "handed_on": (lambda tf, ref: tf.assign(tf.raw_ops.RefIdentity(input=ref), [5.0, 5.0]), ([5.0, 5.0], [5.0, 5.0])),
+    "twice": (lambda tf, ref: tf.assign_add(tf.assign_add(ref, [1.0, 2.0]), [1.0, 2.0]), ([3.0, 5.0], [4.0, 6.0])),
+}
+
+
+@pytest.mark.parametrize("jit", ["auto", "always", "off"])
+@pytest.mark.parametrize("write", list(WRITES))
+def test_a_run_chooses_the_variable_that_is_written(tf, write, jit):
+    function, found = WRITES[write]
     index = tf.placeholder(tf.int32, [])
-    update = tf.assign(_selected(tf, index)[0], [7.0, 7.0])
-    with tf.Session() as session:
+    ref, variables = _selected(tf, index % 3)
+    update = function(tf, ref)
+    with tf.Session(jit=jit) as session:
+        for k in (0, 1, 4, 3):
+            session.run(tf.global_variables_initializer())
+            assert session.run(update, {index: k}).tolist() == found[k % 3]
+            wanted = [[1.0, 1.0], [2.0, 2.0]]
+            wanted[k % 3] = found[k % 3]
+            assert [value.tolist() for value in session.run(variables)] == wanted
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"Index must be in the range \[0, 2\) but got 2"):
+            session.run(update, {index: 2})
+        assert [value.tolist() for value in session.run(variables)] == wanted
+
+
+@pytest.mark.parametrize("jit", ["auto", "always", "off"])
+def test_a_run_chooses_the_variable_that_is_given_another_shape(tf, jit):
+    index = tf.placeholder(tf.int32, [])
+    ref, variables = _selected(tf, index, (2, 3))
+    checked, free = (tf.assign(ref, [7.0, 8.0], validate_shape=valid) for valid in (True, False))
+    with tf.Session(jit=jit) as session:
         session.run(tf.global_variables_initializer())
-        with pytest.raises(tf.errors.UnimplementedError, match="RefSelect whose index is not a constant: write tf.case"):
-            session.run(update, {index: 0})
+        assert session.run(checked, {index: 0}).tolist() == [7.0, 8.0]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Assign requires shapes of both tensors to match"):
+            session.run(checked, {index: 1})
+        session.run(free, {index: 1})
+        assert [value.tolist() for value in session.run(variables)] == [[7.0, 8.0], [7.0, 8.0]]
+
+
+@pytest.mark.parametrize("jit", ["auto", "always", "off"])
+def test_each_round_of_a_loop_chooses_a_variable(tf, jit):
+    variables = [tf.Variable([k + 1.0, 0.0], use_resource=False) for k in range(2)]
+
+    def body(i):
+        ref = tf.raw_ops.RefSelect(index=i % 2, inputs=[v._ref() for v in variables])
+        with tf.control_dependencies([tf.assign_add(ref, [1.0, 10.0])]):
+            return i + 1
+
+    loop = tf.while_loop(lambda i: i < 5, body, [0])
+    with tf.Session(jit=jit) as session:
+        session.run(tf.global_variables_initializer())
+        for rounds in (1, 2):
+            assert session.run(loop) == 5
+            first, second = session.run(variables)
+            assert first.tolist() == [1 + 3 * rounds, 30 * rounds] and second.tolist() == [2 + 2 * rounds, 20 * rounds]
 
 
 def test_what_is_selected_has_a_number_and_is_a_reference(tf):
