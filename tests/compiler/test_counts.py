@@ -104,10 +104,10 @@ PROGRAMS = {
     "batch norm": (batch_normalised, Counts(3, 3, 0)),
     "attention": (attention, Counts(3, 2, 576)),
     "dense": (perceptron, Counts(7, 7, 33)),
-    "dense, step of Adam": (lambda: adam(perceptron()), Counts(16, 12, 816)),
-    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(41, 28, 13248)),
+    "dense, step of Adam": (lambda: adam(perceptron()), Counts(15, 11, 816)),
+    "convolutional, step of Adam": (lambda: adam(convolutional()), Counts(40, 27, 13248)),
     "recurrent, step of descent": (lambda: descent(recurrent()), Counts(28, 16, 344)),
-    "embedding, step of descent": (lambda: descent(embedded()), Counts(6, 6, 192)),
+    "embedding, step of descent": (lambda: descent(embedded()), Counts(5, 5, 192)),
 }
 
 
