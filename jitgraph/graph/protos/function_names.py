@@ -37,9 +37,10 @@ def written_as(function: FunctionGraph) -> FunctionGraph:
 
 def reference(function: FunctionGraph) -> Any:
     """The NameAttrList by which nodes call the function."""
-    if _as_imported(function):
-        return function.__dict__["imported"][0]
-    return messages.NameAttrList(name=exported_name(written_as(function)))
+    written = written_as(function)
+    if _as_imported(written):
+        return written.__dict__["imported"][0]
+    return messages.NameAttrList(name=exported_name(written))
 
 
 def exported_name(function: FunctionGraph) -> str:
