@@ -40,10 +40,12 @@ class LeftValues:
         if not isinstance(asked, _NAMING) or self._graph is None:       # a session of the program's own may have no graph
             return None
         if asked not in self._known:
-            tensor = self._graph.as_graph_element(asked)
+            tensor = fetched = self._graph.as_graph_element(asked)
             while isinstance(tensor, Tensor) and tensor.op.type == "Identity" and not tensor.op.control_inputs:
                 tensor = tensor.op.inputs[0]
             stands = isinstance(tensor, Tensor) and is_variable(tensor.op) and tensor.dtype._is_ref_dtype
+            if stands and tensor is fetched and tensor._shape == () and tensor.dtype.is_integer:
+                stands = False                  # a count: every run reads it once it is over
             self._known[asked] = tensor if stands else None
         return self._known[asked]
 
