@@ -28,11 +28,12 @@ def abreast(program: Program) -> None:
     loops = [step for step in program.steps if _is_quiet_loop(step, program)]
     if len(loops) < 2 or not program.options.uses("loops_side_by_side") or program.target.has_memory:
         return
+    memory = _Memory()
     for first, second in zip(loops, loops[1:]):
         begin, end = program.steps.index(first), program.steps.index(second)
         while begin and _is_quiet_loop(program.steps[begin - 1], program):      # those that it already stands beside
             begin -= 1
-        moved = _around(program.steps[begin:end + 1], program)
+        moved = _around(program.steps[begin:end + 1], program, memory)
         if moved is not None:
             program.steps[begin:end + 1] = moved
 
@@ -44,14 +45,14 @@ def _is_quiet_loop(step: Step, program: Program) -> bool:
     return isinstance(call, LoopCall) and call.is_quiet
 
 
-def _around(steps: list[Step], program: Program) -> list[Step] | None:
+def _around(steps: list[Step], program: Program, memory: _Memory) -> list[Step] | None:
     """Steps, of which the first ones and the last are loops, with these side by side; None where the last needs one of the
     others."""
     *before, last = steps
     count = next((k for k, step in enumerate(before) if not _is_quiet_loop(step, program)), len(before))
     loops, others = before[:count], before[count:]
     earlier: list[Step] = []
-    after = _Waited(loops)
+    after = _Waited(loops, memory)
     for step in others:
         if after.holds_up(step):
             after.add(step)
@@ -60,10 +61,27 @@ def _around(steps: list[Step], program: Program) -> list[Step] | None:
     return None if after.holds_up(last) else [*earlier, *loops, last, *after.steps[count:]]
 
 
+class _Memory:
+    """What steps look at and change in memory, found out once of each: of a loop it is a walk through its functions."""
+
+    def __init__(self) -> None:
+        self._known: dict[Step, tuple[set[object], set[object]]] = {}
+
+    def of(self, step: Step) -> tuple[set[object], set[object]]:
+        """(what a step looks at or changes, what it makes or changes): values in memory, and variables."""
+        if step not in self._known:
+            taken, made = uses(step)
+            touched = _touched(step)
+            writes = {*map(_key, made), *(variable_key(v) for v, writes in touched if writes)}
+            self._known[step] = {*map(_key, taken), *writes, *(variable_key(v) for v, _ in touched)}, writes
+        return self._known[step]
+
+
 class _Waited:
     """Steps, and what others may wait for them for."""
 
-    def __init__(self, steps: Iterable[Step]) -> None:
+    def __init__(self, steps: Iterable[Step], memory: _Memory) -> None:
+        self.memory = memory
         self.steps: list[Step] = []
         self.reads: set[object] = set()
         self.writes: set[object] = set()
@@ -73,16 +91,17 @@ class _Waited:
 
     def add(self, step: Step) -> None:
         self.steps.append(step)
-        self.reads |= _reads(step)
-        self.writes |= _writes(step)
+        reads, writes = self.memory.of(step)
+        self.reads |= reads
+        self.writes |= writes
         self.noticed.update(_noticed(step))
 
     def holds_up(self, step: Step) -> bool:
         """Whether a step must come after one of these."""
-        nodes = _noticed(step)
+        nodes, (reads, writes) = _noticed(step), self.memory.of(step)
         after = (before for node in nodes for before in node.after)
-        return (bool(nodes) and bool(self.noticed) or not self.reads.isdisjoint(_writes(step))
-                or not self.writes.isdisjoint(_reads(step)) or not self.noticed.isdisjoint(after))
+        return (bool(nodes) and bool(self.noticed) or not self.reads.isdisjoint(writes)
+                or not self.writes.isdisjoint(reads) or not self.noticed.isdisjoint(after))
 
 
 def _noticed(step: Step) -> list[Node]:
@@ -96,16 +115,6 @@ def _is_noticed(node: Node) -> bool:
         return node.kind.must_run(node)
     opdef = node.op.opdef if node.op is not None else None
     return node.kind.has_effect(node) and not (opdef is not None and (opdef.element or opdef.calls))
-
-
-def _reads(step: Step) -> set[object]:
-    """What a step looks at or changes: values in memory, and variables."""
-    return {*map(_key, uses(step)[0]), *_writes(step), *(variable_key(v) for v, _ in _touched(step))}
-
-
-def _writes(step: Step) -> set[object]:
-    """What a step makes or changes."""
-    return {*map(_key, uses(step)[1]), *(variable_key(v) for v, writes in _touched(step) if writes)}
 
 
 def _touched(step: Step) -> list[tuple[Operation, bool]]:

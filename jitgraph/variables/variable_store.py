@@ -47,6 +47,7 @@ class VariableStore(threading.local):
         self.variables, self.partitioned = variables, partitioned       # the same for all threads
         self.scope = make_scope()
         self.opened: dict[str, int] = {}        # how often each scope name was entered, for unique default names
+        self._inside: dict[str, set[str]] = {}  # the names of all scopes that were ever entered inside each
 
     @property
     def _vars(self) -> dict[str, Any]:
@@ -56,12 +57,15 @@ class VariableStore(threading.local):
     def open_scope(self, name: str) -> None:
         """Counts an entering of scope `name`."""
         self.opened[name] = self.opened.get(name, 0) + 1
+        around = name
+        while around:
+            around = around.rpartition("/")[0]
+            self._inside.setdefault(around, set()).add(name)
 
     def close_subscopes(self, name: str) -> None:
         """Forgets how often the scopes inside `name` were entered: names inside begin anew the next time."""
-        for other in self.opened:
-            if not name or other.startswith(name + "/"):
-                self.opened[other] = 0
+        for other in self._inside.get(name, ()):
+            self.opened[other] = 0
 
     def get(self, name: str, options: dict[str, Any]) -> Any:
         """The variable `name`: shared or made, as the ``reuse`` of `options` says."""
