@@ -390,3 +390,14 @@ def test_a_dtype_that_is_nothing_is_that_of_the_input(tf, nothing):
     assert tf.zeros_like(x, nothing).dtype == tf.float64
     assert tf.map_fn(lambda row: row * 2, x, dtype=nothing).dtype == tf.float64
     assert tf.layers.Dense(2, dtype=nothing)(x).dtype == tf.float64
+
+
+@pytest.mark.parametrize("bounds", [(-2.0, 2.0, 1 / 100), (2.0, -2.0, -1 / 100), (0.0, 1.0, 0.1), (-1.0, 1.0, 2 / 3)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_range_counts_in_its_own_dtype(tf, run, bounds, dtype):
+    start, limit, delta = (np.array(bound, dtype) for bound in bounds)
+    count = int(np.ceil(abs((limit - start) / delta)))          # 400 in float32, 401 in double for 0.01 of float32
+    known = tf.range(*bounds, dtype=dtype)
+    fed = tf.range(*(tf.placeholder_with_default(bound, []) for bound in (start, limit, delta)))
+    assert known.shape == (count,) and fed.shape.as_list() == [None]
+    assert run(known).shape == run(fed).shape == (count,)

@@ -25,7 +25,11 @@ _RANGED = TypeSet(dtypes.bfloat16, dtypes.float32, dtypes.float64, dtypes.int32,
 
 
 def _count(start: Any, limit: Any, delta: Any, real: bool) -> Any:
-    """The number of elements of a range.  The bounds may be symbolic sizes.  Raises ValueError if there is none."""
+    """The number of elements of a range.  The bounds may be symbolic sizes.  Raises ValueError if there is none.
+
+    Bounds that are `real` are NumPy's numbers of the range's dtype: TensorFlow counts in that dtype, and 4 / 0.01 is 400 in
+    float32, where the double nearest to the float32 0.01 would give 401.
+    """
     if delta == 0:
         raise ValueError(f"Requires delta != 0: {delta}")
     if delta > 0 and start > limit:
@@ -33,7 +37,8 @@ def _count(start: Any, limit: Any, delta: Any, real: bool) -> Any:
     if delta < 0 and start < limit:
         raise ValueError(f"Requires start >= limit when delta < 0: {start}/{limit}")
     if real:
-        return math.ceil(abs((limit - start) / delta))
+        with np.errstate(all="ignore"):
+            return math.ceil(abs((limit - start) / delta))
     return (limit - start + delta - 1) // delta if delta > 0 else (start - limit - delta - 1) // -delta
 
 
@@ -43,7 +48,16 @@ def _range_shape(c: Any) -> Any:
     bounds = [c.constant(i) for i in range_(3)]
     if not all(shape_rules.known(bound) for bound in bounds):
         return (None,)
-    return (_count(*(bound.item() for bound in bounds), real=c.attrs["Tidx"].is_floating),)
+    real = c.attrs["Tidx"].is_floating
+    return (_count(*_scalars(bounds, real), real=real),)
+
+
+def _scalars(bounds: Any, real: bool) -> list:
+    """The bounds as `_count` takes them: real ones in their own dtype, but for 16 bits, which have too few to count in."""
+    arrays = [np.asarray(bound) for bound in bounds]
+    if not real:
+        return [array.item() for array in arrays]
+    return [array.astype(np.float32)[()] if array.dtype.itemsize == 2 else array[()] for array in arrays]
 
 
 range_ = range      # Python's, before tf.range takes the name
@@ -75,9 +89,8 @@ def _symbolic_range(start: Any, limit: Any, delta: Any) -> np.ndarray:
 def _ranged(start: Any, limit: Any, delta: Any) -> Any:
     dtype = np.asarray(start).dtype
     real = dtype.kind not in "iu"
-    if dtype.itemsize == 2:
-        start, limit, delta = (np.float32(value) for value in (start, limit, delta))
-    count = _count(*(np.asarray(value).item() for value in (start, limit, delta)), real=real)
+    start, limit, delta = _scalars((start, limit, delta), real)
+    count = _count(start, limit, delta, real=real)
     if not real:
         return np.asarray(np.asarray(start) + np.arange(count, dtype=dtype) * np.asarray(delta), dtype)
     steps = np.full(count, delta, np.asarray(start).dtype)
