@@ -65,7 +65,9 @@ TABLE: dict[str, str] = {
         initializers.constant=Constant initializers.glorot_normal=GlorotNormal initializers.glorot_uniform=GlorotUniform
         initializers.identity=Identity initializers.ones=Ones initializers.orthogonal=Orthogonal initializers.zeros=Zeros
         initializers.he_normal initializers.he_uniform initializers.lecun_normal initializers.lecun_uniform""",
-    "v2.columns": "feature_column.categorical_column_with_vocabulary_file feature_column.shared_embeddings",
+    "v2.columns": """
+        feature_column.categorical_column_with_vocabulary_file feature_column.make_parse_example_spec
+        feature_column.shared_embeddings""",
     "v2.testing": "test.assert_equal_graph_def test.compute_gradient",
     "v2.summaries": "summary.audio summary.histogram summary.image summary.scalar summary.text",
     "v2.summary_writing": """

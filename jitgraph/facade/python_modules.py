@@ -95,7 +95,7 @@ PYTHON_MODULES: dict[str, dict[str, str]] = {
     },
     "feature_column": dict.fromkeys(
         ("feature_column", "feature_column_lib", "feature_column_v2", "dense_features", "sequence_feature_column"),
-        "feature_column :jitgraph.feature_column.column :jitgraph.feature_column.dense_rows "
+        "feature_column :jitgraph.feature_column.own_columns :jitgraph.feature_column.column :jitgraph.feature_column.dense_rows "
         ":jitgraph.feature_column.weighted_sums :jitgraph.feature_column.numeric :jitgraph.feature_column.categorical "
         ":jitgraph.feature_column.combined :jitgraph.feature_column.embedding :jitgraph.feature_column.sequences "
         ":jitgraph.feature_column.transformations :jitgraph.feature_column.older_names",

@@ -159,9 +159,8 @@ def in_order(feature_columns: Any, kind: str) -> list[Any]:
         feature_columns = list(feature_columns)
     if isinstance(feature_columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict.")
-    of_scopes = kind.startswith("_")
     for column in feature_columns:
-        if not isinstance(column, FeatureColumn) or not (column.in_scopes if of_scopes else column.in_layers):
+        if not _is_of(kind, column):
             raise ValueError(f"Items of feature_columns must be a {kind}. Given (type {type(column)}): {column}.")
     if not feature_columns:
         raise ValueError("feature_columns must not be empty.")
@@ -175,6 +174,10 @@ def in_order(feature_columns: Any, kind: str) -> list[Any]:
     return sorted(feature_columns, key=lambda column: column.name)
 
 
+def _is_of(kind: str, column: Any) -> bool:
+    return isinstance(column, FeatureColumn) and (column.in_scopes if kind.startswith("_") else column.in_layers)
+
+
 def is_feature_column_v2(feature_columns: Any) -> bool:
     """Whether all of `feature_columns` are taken by the layers of models: all but shared embeddings are."""
     return all(isinstance(column, FeatureColumn) and column.in_layers for column in feature_columns)
@@ -183,12 +186,17 @@ def is_feature_column_v2(feature_columns: Any) -> bool:
 def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
     """What ``tf.parse_example`` needs for the features that columns use: {key: FixedLenFeature or VarLenFeature}.
 
-    Raises ValueError for what is no column, and if two columns want a key parsed in different ways.
+    Raises ValueError for what is no column that ``input_layer`` takes, and if two want a key parsed in different ways.
     """
+    return parse_example_spec_of(feature_columns, "_FeatureColumn")
+
+
+def parse_example_spec_of(feature_columns: Any, kind: str) -> dict[str, Any]:
+    """``make_parse_example_spec`` of columns of a `kind`, as ``in_order`` takes it."""
     found: dict[str, Any] = {}
     for column in feature_columns:
-        if not isinstance(column, FeatureColumn) or not column.in_scopes:
-            raise ValueError(f"All feature_columns must be _FeatureColumn instances. Given: {column}")
+        if not _is_of(kind, column):
+            raise ValueError(f"All feature_columns must be {kind} instances. Given: {column}")
         for key, value in column.parse_example_spec.items():
             if key in found and value != found[key]:
                 raise ValueError(f"feature_columns contain different parse_spec for key {key}. Given {value} and {found[key]}")

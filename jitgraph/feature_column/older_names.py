@@ -9,10 +9,6 @@ from jitgraph.feature_column.transformations import FeatureTransformationCache
 from jitgraph.feature_column.weighted_sums import LinearModel
 from jitgraph.graph.scopes import name_scope
 
-_FeatureColumn = column.FeatureColumn
-_DenseColumn = column.DenseColumn
-_CategoricalColumn = column.CategoricalColumn
-_SequenceDenseColumn = column.SequenceDenseColumn
 _NumericColumn = numeric.NumericColumn
 _BucketizedColumn = numeric.BucketizedColumn
 _HashedCategoricalColumn = categorical.HashedCategoricalColumn

@@ -20,7 +20,17 @@ def layer_name(name: str | None, kind: str) -> str:
     return f"{kind}_{counts[kind]}" if counts[kind] else kind
 
 
-class ScopeState:
+class _State:
+    """What both kinds share: the name by which TensorFlow's columns ask whether variables are trained."""
+
+    trainable: Any
+
+    @property
+    def _trainable(self) -> Any:
+        return self.trainable
+
+
+class ScopeState(_State):
     """The variables of ``input_layer``: made, or shared, in the current variable scope where they are first needed."""
 
     def __init__(self, weight_collections: Any = None, trainable: Any = True):
@@ -29,6 +39,7 @@ class ScopeState:
             self.collections.append(GraphKeys.GLOBAL_VARIABLES)
         self.trainable = trainable
         self._made: Any = None
+        self._resources: dict[tuple[Any, str], Any] = {}
 
     def create_variable(self, column: Any, name: str, shape: Any, dtype: Any = None, trainable: bool = True,
                         use_resource: bool | None = None, initializer: Any = None) -> Any:
@@ -43,10 +54,19 @@ class ScopeState:
         return self._made
 
     def add_resource(self, column: Any, name: str, resource: Any) -> None:
-        """Nothing: a table is found by its collection."""
+        """Keeps a table, or what else a column makes."""
+        self._resources[column, name] = resource
+
+    def get_resource(self, column: Any, name: str) -> Any:
+        """What ``column.create_state`` keeps by that name.  Raises ValueError if it keeps nothing."""
+        if (column, name) not in self._resources:
+            column.create_state(self)
+        if (column, name) not in self._resources:
+            raise ValueError("Resource does not exist.")
+        return self._resources[column, name]
 
 
-class LayerState:
+class LayerState(_State):
     """The variables that a layer made for its columns, by column and name."""
 
     def __init__(self, trainable: bool):

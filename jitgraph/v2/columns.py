@@ -4,7 +4,7 @@ from __future__ import annotations
 import weakref
 from typing import Any, NamedTuple
 
-from jitgraph.feature_column.column import TensorSequenceLengthPair
+from jitgraph.feature_column.column import TensorSequenceLengthPair, parse_example_spec_of
 from jitgraph.feature_column.embedding import OfIds, checked_shared
 from jitgraph.feature_column.transformations import sequence_lengths
 from jitgraph.graph import dtypes
@@ -21,6 +21,14 @@ from jitgraph.variables.variable_scopes import get_variable
 def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size=None, dtype=dtypes.string, default_value=None,
                                             num_oov_buckets=0):
     """Strings or integers as the numbers of the lines of a file that hold them."""
+
+
+def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
+    """What ``tf.io.parse_example`` needs for the features that columns use: {key: FixedLenFeature or VarLenFeature}.
+
+    Raises ValueError for what is no column that layers take, and if two columns want a key parsed in different ways.
+    """
+    return parse_example_spec_of(feature_columns, "FeatureColumn")
 
 
 class SharedWeights:

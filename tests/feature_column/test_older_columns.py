@@ -112,3 +112,71 @@ def test_layers_of_columns_have_names_of_their_own(tf, fc):
         "linear_model/y/weights", "linear_model/bias_weights", "linear_model_1/y/weights", "linear_model_1/bias_weights"]
     with tf.Session() as session:
         np.testing.assert_array_equal(session.run(parts[number]), [[1, 5]])
+
+
+def own(tf, bases):
+    """A column of a program's own that says everything by the newer and by the older names."""
+    class Own(*bases, collections.namedtuple("Own", ["key"])):
+        name = property(lambda self: self.key + "_own")
+        parents = property(lambda self: [self.key])
+        parse_example_spec = property(lambda self: {self.key: tf.FixedLenFeature([1], tf.float32)})
+        variable_shape = property(lambda self: tf.TensorShape([2]))
+        _parse_example_spec, _variable_shape, _is_v2_column = parse_example_spec, variable_shape, True
+
+        def create_state(self, manager):
+            manager.add_resource(self, "layer", tf.layers.Dense(2, name="own", trainable=manager._trainable))
+
+        def transform_feature(self, cache, manager):
+            return cache.get(self.key, manager)
+
+        def get_dense_tensor(self, cache, manager):
+            return manager.get_resource(self, "layer")(cache.get(self, manager))
+
+        def _transform_feature(self, inputs):
+            return inputs.get(self.key)
+
+        def _get_dense_tensor(self, inputs, weight_collections=None, trainable=None):
+            return tf.layers.Dense(2, name="own")(inputs.get(self))
+
+    return Own("x")
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_column_that_is_both_newer_and_older(tf, fc, reverse):
+    """As those of tensorflow_hub: `class TextColumn(_DenseColumn, DenseColumn)`, whose module is a resource."""
+    column = own(tf, (fc.DenseColumn, fc._DenseColumn)[::-1 if reverse else 1])
+    features = {"x": tf.constant([[1.0], [3.0]])}
+    rows = [tf.feature_column.input_layer(features, [column]), fc.DenseFeatures([column])(features)]
+    assert tf.feature_column.make_parse_example_spec([column]) == tf.compat.v2.feature_column.make_parse_example_spec([column])
+    assert [v.op.name for v in tf.global_variables()] == ["input_layer/x_own/own/kernel", "input_layer/x_own/own/bias",
+                                                          "own/kernel", "own/bias"]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        kernels = session.run([v for v in tf.global_variables() if "kernel" in v.op.name])
+        for row, kernel in zip(session.run(rows), kernels):
+            np.testing.assert_array_equal(row, np.array([[1], [3]], np.float32) * kernel)
+
+
+def test_a_column_that_is_only_one_of_them_is_taken_by_its_own_kind(tf, fc):
+    newer, older, features = own(tf, (fc.DenseColumn,)), own(tf, (fc._DenseColumn,)), {"x": tf.constant([[1.0], [3.0]])}
+    assert fc.DenseFeatures([newer])(features).shape == tf.feature_column.input_layer(features, [older]).shape
+    with pytest.raises(ValueError, match="must be a _FeatureColumn"):
+        tf.feature_column.input_layer(features, [newer])
+    with pytest.raises(ValueError, match="must be a FeatureColumn"):
+        fc.DenseFeatures([older])(features)
+    with pytest.raises(ValueError, match="must be _FeatureColumn instances"):
+        tf.feature_column.make_parse_example_spec([newer])
+    with pytest.raises(ValueError, match="must be FeatureColumn instances"):
+        tf.compat.v2.feature_column.make_parse_example_spec([older])
+
+
+def test_ready_columns_are_of_the_kinds_that_take_them(tf, fc):
+    kinds = (fc._FeatureColumn, fc._DenseColumn, fc._CategoricalColumn, fc._SequenceDenseColumn,
+             fc.FeatureColumn, fc.DenseColumn, fc.CategoricalColumn, fc.SequenceDenseColumn)
+    ids = [tf.feature_column.categorical_column_with_identity(key, 3) for key in "ab"]
+    number = tf.feature_column.numeric_column("y")
+    columns = [number, tf.feature_column.bucketized_column(number, [1.0]), ids[0],
+               tf.feature_column.shared_embedding_columns(ids, 2)[0]]
+    assert ["".join(str(int(isinstance(column, kind))) for kind in kinds) for column in columns] == [
+        "11001100", "11101110", "10101010", "11010000"]
+    assert not isinstance(number, type(own(tf, (fc.DenseColumn,))))

@@ -34,3 +34,12 @@ def test_a_vocabulary_file_takes_its_dtype_before_the_default(tf, tmp_path):
     column = tf.compat.v2.feature_column.categorical_column_with_vocabulary_file(
         "w", str(tmp_path / "words.txt"), 2, tf.string, None, 3)
     assert (column.num_oov_buckets, column.default_value, column.num_buckets) == (3, -1, 5)
+
+
+def test_parsing_is_told_of_columns_that_layers_take(tf, columns):
+    assert tf.compat.v2.feature_column.make_parse_example_spec(columns) == {key: tf.VarLenFeature(tf.int64) for key in "ab"}
+    with pytest.raises(ValueError, match="must be _FeatureColumn instances"):
+        tf.feature_column.make_parse_example_spec(columns)
+    older = tf.feature_column.shared_embedding_columns([column.categorical_column for column in columns], 2)
+    with pytest.raises(ValueError, match="must be FeatureColumn instances"):
+        tf.compat.v2.feature_column.make_parse_example_spec(older)
