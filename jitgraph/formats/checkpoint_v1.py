@@ -17,12 +17,14 @@ from jitgraph.formats import tensor_slice
 from jitgraph.formats.bundle_reader import line
 from jitgraph.formats.files import local_path, op_errors, write_bytes
 from jitgraph.formats.table import Table, TableWriter
-from jitgraph.graph.dtypes import DType, as_dtype
+from jitgraph.graph.dtypes import DType, as_dtype, float32, float64
 from jitgraph.graph.errors import DataLossError, InvalidArgumentError, NotFoundError
 from jitgraph.graph.protos.tensor_proto import as_list, shape_from_proto, shape_to_proto, to_array
-from jitgraph.protobuf import messages
+from jitgraph.protobuf import messages, varint
 
 Stored = tuple[str, tuple[int, ...], tensor_slice.Extents, np.ndarray, DType]   # name, full shape, extents, part, dtype
+
+_PACKED = {float32: (5, "<f4"), float64: (6, "<f8")}     # float_val and double_val of TensorProto
 
 _Slices = dict[tensor_slice.Extents, tuple[Table, bytes]]   # resolved extents -> where the values stand
 
@@ -138,7 +140,7 @@ def write(path: str, parts: Iterable[Stored]) -> None:
     """
     contents = messages.SavedTensorSlices()
     tensors: dict[str, Any] = {}
-    values: dict[bytes, bytes] = {}
+    values: dict[bytes, bytearray] = {}
     for name, full_shape, extents, part, dtype in parts:
         if name not in tensors:
             tensors[name] = contents.meta.tensor.add(name=name, type=dtype.as_datatype_enum,
@@ -149,16 +151,37 @@ def write(path: str, parts: Iterable[Stored]) -> None:
         key = tensor_slice.key(name, extents)
         if key in values:
             raise InvalidArgumentError(None, None, f"Adding duplicate key: {name}")
-        stored = messages.SavedTensorSlices()
-        stored.data.name = name
-        stored.data.slice.CopyFrom(tensor_slice.to_proto(extents))
-        stored.data.data.CopyFrom(as_list(part, dtype))
-        meta.slice.append(stored.data.slice)
-        values[key] = stored.SerializeToString(deterministic=True)
+        saved = messages.SavedSlice(name=name, slice=tensor_slice.to_proto(extents))
+        meta.slice.append(saved.slice)
+        values[key] = _record(saved, part, dtype)
     contents.meta.versions.producer = 1
     table = TableWriter()
     table.add(b"", contents.SerializeToString(deterministic=True))
     for key in sorted(values):
-        table.add(key, values[key])
+        table.add(key, values.pop(key))
     with op_errors(path):
         write_bytes(path, table.finish())
+
+
+def _record(saved: Any, part: np.ndarray, dtype: DType) -> bytearray:
+    """A SavedTensorSlices with the SavedSlice `saved`, which has a name and a place, and the values of `part`.
+
+    The list of floats is their bytes as they lie: a message would hold each as an object first.
+    """
+    if dtype.base_dtype in _PACKED:
+        field, layout = _PACKED[dtype.base_dtype]
+        numbers: Any = np.ascontiguousarray(part, layout).reshape(-1).view(np.uint8).data
+        numbers_tag = _tag(field, len(numbers)) if len(numbers) else b""
+    else:
+        numbers, numbers_tag = as_list(part, dtype).SerializeToString(deterministic=True), b""
+    head = saved.SerializeToString(deterministic=True)
+    data_tag = _tag(3, len(numbers_tag) + len(numbers))             # SavedSlice.data
+    record = bytearray(_tag(2, len(head) + len(data_tag) + len(numbers_tag) + len(numbers)))   # SavedTensorSlices.data
+    for piece in (head, data_tag, numbers_tag, numbers):
+        record += piece
+    return record
+
+
+def _tag(field: int, size: int) -> bytes:
+    """What stands before `size` bytes of a message's field."""
+    return varint.encode(field << 3 | 2) + varint.encode(size)

@@ -70,7 +70,7 @@ def replacing(path: str) -> Iterator[Any]:
         raise
 
 
-def write_bytes(path: str, data: bytes | str) -> None:
+def write_bytes(path: str, data: bytes | bytearray | str) -> None:
     """Writes a whole file, all at once; text as UTF-8."""
     with replacing(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Iterator
 
 from jitgraph.formats import snappy
-from jitgraph.formats.checksum import masked_crc32c
+from jitgraph.formats.checksum import crc32c, mask, masked_crc32c
 from jitgraph.formats.files import local_path
 from jitgraph.graph.errors import DataLossError
 from jitgraph.protobuf import varint
@@ -24,6 +24,7 @@ _BLOCK_SIZE = 262144
 _RESTART_INTERVAL = 16
 _NO_COMPRESSION, _SNAPPY = 0, 1
 
+Bytes = bytes | bytearray
 Handle = tuple[int, int]        # offset and size of a block in the file
 
 
@@ -134,7 +135,7 @@ class _Block:
         self._last_key = b""
         self.entries = 0
 
-    def add(self, key: bytes, value: bytes) -> None:
+    def add(self, key: bytes, value: Bytes) -> None:
         """Appends an entry whose key comes after all others."""
         shared = 0
         if self._since < self._interval:
@@ -143,7 +144,8 @@ class _Block:
             self._restarts.append(len(self._data))
             self._since = 0
         rest = key[shared:]
-        self._data += varint.encode(shared) + varint.encode(len(rest)) + varint.encode(len(value)) + rest + value
+        self._data += varint.encode(shared) + varint.encode(len(rest)) + varint.encode(len(value)) + rest
+        self._data += value
         self._last_key = key
         self._since += 1
         self.entries += 1
@@ -153,9 +155,10 @@ class _Block:
         """Bytes of the finished block."""
         return len(self._data) + 4 * len(self._restarts) + 4
 
-    def finish(self) -> bytes:
-        """The block."""
-        return bytes(self._data) + struct.pack(f"<{len(self._restarts) + 1}I", *self._restarts, len(self._restarts))
+    def finish(self) -> bytearray:
+        """The block, to which nothing is added any more."""
+        self._data += struct.pack(f"<{len(self._restarts) + 1}I", *self._restarts, len(self._restarts))
+        return self._data
 
 
 def common_prefix(a: bytes, b: bytes) -> int:
@@ -195,7 +198,7 @@ class TableWriter:
         self._last: bytes | None = None
         self._waiting: Handle | None = None     # a finished block, entered in the index when the next key is known
 
-    def add(self, key: bytes, value: bytes) -> None:
+    def add(self, key: bytes, value: Bytes) -> None:
         """Appends an entry.  Raises ValueError if `key` is not greater than the one before."""
         if self._last is not None and key <= self._last:
             raise ValueError(f"the keys of a table ascend: {key!r} after {self._last!r}")
@@ -215,13 +218,14 @@ class TableWriter:
         self._index.add(key, varint.encode(self._waiting[0]) + varint.encode(self._waiting[1]))
         self._waiting = None
 
-    def _write(self, block: bytes) -> Handle:
+    def _write(self, block: Bytes) -> Handle:
         handle = len(self._file), len(block)
-        data = block + bytes([_NO_COMPRESSION])
-        self._file += data + struct.pack("<I", masked_crc32c(data))
+        kind = bytes([_NO_COMPRESSION])
+        self._file += block
+        self._file += kind + struct.pack("<I", mask(crc32c(kind, crc32c(block))))
         return handle
 
-    def finish(self) -> bytes:
+    def finish(self) -> Bytes:
         """The whole file."""
         if self._block.entries:
             self._flush()
@@ -230,4 +234,5 @@ class TableWriter:
         meta = self._write(_Block(1).finish())
         index = self._write(self._index.finish())
         handles = b"".join(varint.encode(number) for number in (*meta, *index))
-        return bytes(self._file) + handles.ljust(_FOOTER - len(_MAGIC), b"\0") + _MAGIC
+        self._file += handles.ljust(_FOOTER - len(_MAGIC), b"\0") + _MAGIC
+        return self._file

@@ -7,11 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jitgraph.formats import bundle, checkpoint_v1
+from jitgraph.formats import bundle, checkpoint_v1, tensor_slice
 from jitgraph.formats.bundle_reader import BundleReader
 from jitgraph.formats.bundle_writer import BundleWriter, merge
 from jitgraph.formats.checkpoint import CheckpointReader, open_checkpoint
+from jitgraph.formats.table import Table
 from jitgraph.graph import dtypes, errors
+from jitgraph.graph.protos.tensor_proto import as_list
+from jitgraph.protobuf import messages
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "checkpoints"
 PREFIXES = {"dtypes": "model.ckpt", "partitioned": "model.ckpt-7", "adam_mlp_ref": "model.ckpt-30",
@@ -199,6 +202,24 @@ def test_the_old_format_is_written(tmp_path):
     checkpoint_v1.write(str(tmp_path / "model.ckpt"), [
         ("a", (4, 10), whole, table, dtypes.float32), ("b", (), (), np.array(9), dtypes.int64)])
     assert (tmp_path / "model.ckpt").read_bytes() == Path(prefix("v1_format")).read_bytes()
+
+
+@pytest.mark.parametrize("array", [
+    np.array([1.5, -0.0], "f"), np.arange(6.0).reshape(2, 3).T, np.array(2.5, ">f4"), np.zeros((0, 2), "f"),
+    np.array([1, -2], np.int32), np.array([1 + 2j], np.complex64), np.array([0.5], np.float16), np.array([b"a", b""], object),
+    np.array([True, False])], ids=lambda array: str(array.dtype))
+def test_an_entry_of_the_old_format_is_the_message(tmp_path, array):
+    """The lists of floats are written as they lie, not element by element."""
+    dtype = dtypes.as_dtype(array.dtype.newbyteorder("=")) if array.dtype != object else dtypes.string
+    whole = ((0, -1),) * array.ndim
+    checkpoint_v1.write(str(tmp_path / "m"), [("t", array.shape, whole, array, dtype)])
+    wanted = messages.SavedTensorSlices()
+    wanted.data.name = "t"
+    wanted.data.slice.CopyFrom(tensor_slice.to_proto(whole))
+    wanted.data.data.CopyFrom(as_list(array, dtype))
+    entries = dict(Table(str(tmp_path / "m")))
+    assert entries[tensor_slice.key("t", whole)] == wanted.SerializeToString(deterministic=True)
+    np.testing.assert_array_equal(open_checkpoint(str(tmp_path / "m")).read("t"), array)
 
 
 def test_the_old_format_in_several_files(tmp_path):
