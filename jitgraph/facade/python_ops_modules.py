@@ -20,10 +20,11 @@ OPS: dict[str, str] = {
     "clustering_ops": "contrib.factorization raw_ops :jitgraph.estimator.clustering.centers",
     "control_flow_v2_toggles": "compat.v1",
     "critical_section_ops": "",
-    # what TensorFlow imports that the gradients of ops be registered, which they are
+    # TensorFlow imports them that the gradients of ops be registered, which they are
     **dict.fromkeys("""
         array_grad control_flow_grad cudnn_rnn_grad data_flow_grad image_grad linalg_grad manip_grad math_grad nn_grad
-        optional_grad random_grad rnn_grad sparse_grad state_grad""".split(), ""),
+        optional_grad random_grad rnn_grad sparse_grad state_grad tensor_array_grad""".split(),
+                    ":jitgraph.inner.gradient_functions"),
     "data_flow_ops": "queue contrib.staging :jitgraph.resources.barriers raw_ops",
     "distributions": "distributions",
     **{
@@ -126,7 +127,6 @@ OPS: dict[str, str] = {
     "summary_ops": "summary",
     "summary_ops_v2": "contrib.summary :jitgraph.summary.recording",
     "template": ":jitgraph.variables.template",
-    "tensor_array_grad": "",
     "tensor_array_ops": "",
     "unconnected_gradients": "",
     "variable_scope": """
