@@ -20,7 +20,7 @@ _SKIPPED = ("Skipping summary for %s, must be a float, np.float32, np.int64, np.
 
 
 def _shown(results: dict[str, Any]) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in sorted(results.items()) if not isinstance(value, bytes))
+    return ", ".join(f"{key} = {value!s}" for key, value in sorted(results.items()) if not isinstance(value, bytes))
 
 
 def write_results(folder: str, results: dict[str, Any], global_step: int) -> None:

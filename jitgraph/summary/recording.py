@@ -201,7 +201,7 @@ def should_record_summaries() -> Tensor:
 def _chosen(step: Any) -> Any:
     if step is None:
         return get_or_create_global_step()
-    return step if isinstance(step, Tensor) else constant(step, dtypes.int64)
+    return step if isinstance(step, Tensor) else convert_to_tensor(step, dtypes.int64)
 
 
 def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[Any, str, str], Any]) -> Any:

@@ -57,6 +57,20 @@ def test_every_few_steps(tf, tmp_path):
     assert files(tmp_path)[0].name.endswith(".own")
 
 
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_the_step_is_a_variable(tf, tmp_path, use_resource):
+    S = tf.contrib.summary
+    step = tf.get_variable("step", initializer=tf.constant(7, tf.int64), trainable=False, use_resource=use_resource)
+    with S.create_file_writer(str(tmp_path)).as_default(), S.always_record_summaries():
+        made = [S.scalar("x", 1.0, step=step), S.histogram("h", [1.0], step=step)]
+        with tf.Session() as session:
+            session.run(step.initializer)
+            session.run(S.summary_writer_initializer_op())
+            session.run(made)
+            session.run(S.flush())
+    assert sorted((e.step, e.summary.value[0].tag) for e in events(tf, tmp_path)) == [(7, "h"), (7, "x")]
+
+
 def test_names_under_a_condition_are_unique(tf, tmp_path):
     S = tf.contrib.summary
     with S.create_file_writer(str(tmp_path)).as_default(), S.record_summaries_every_n_global_steps(1):

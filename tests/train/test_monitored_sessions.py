@@ -286,3 +286,23 @@ def test_a_hook_that_logs_a_reference_variable_logs_what_the_step_leaves(tf):
             session.run(train)
     assert [{name: value.tolist() for name, value in line.items()} for line in lines] == [
         {"w": [1.0, 2.0], "w/read": [1.0, 2.0]}, {"w": [3.0, 6.0], "w/read": [3.0, 6.0]}]
+
+
+def test_logs_tell_values_with_the_digits_of_their_dtype(tf, tmp_path, caplog):
+    """Not with those of the doubles that they are made of in f-strings: 0.1, not 0.10000000149011612."""
+    tf.logging.set_verbosity(tf.logging.INFO)
+
+    def model(features, labels, mode):
+        loss = tf.reduce_mean(features) * 0.1
+        train = tf.assign_add(tf.train.get_or_create_global_step(), 1)
+        hooks = [tf.train.LoggingTensorHook({"tenth": loss}, every_n_iter=1)]
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train, training_hooks=hooks,
+                                          eval_metric_ops={"again": tf.metrics.mean(loss)})
+
+    estimator = tf.estimator.Estimator(model, str(tmp_path))
+    data = lambda: tf.data.Dataset.from_tensors(tf.ones([1]))
+    estimator.train(data)
+    estimator.evaluate(data)
+    lines = [record.getMessage() for record in caplog.records]
+    assert "tenth = 0.1" in lines and "loss = 0.1, step = 1" in lines and "Loss for final step: 0.1." in lines
+    assert "Saving dict for global step 1: again = 0.1, global_step = 1, loss = 0.1" in lines

@@ -273,7 +273,7 @@ def _stop(coordinator: Any, threads: list) -> None:
 
 
 def _shown(values: dict) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in sorted(values.items()))
+    return ", ".join(f"{key} = {value!s}" for key, value in sorted(values.items()))
 
 
 def _write(folder: str, values: dict, step: int) -> None:

@@ -69,7 +69,7 @@ class PrintTensor(EveryN):
 
     def every_n_step_end(self, step: int, outputs: dict) -> None:
         """Logs them."""
-        shown = [f"{tag} = {output_of(outputs, name)}" for tag, name in self._names.items() if name in outputs]
+        shown = [f"{tag} = {output_of(outputs, name)!s}" for tag, name in self._names.items() if name in outputs]
         logs.info("Step %d: %s", step, ", ".join(shown))
 
 
@@ -89,7 +89,7 @@ class LoggingTrainable(EveryN):
 
     def every_n_step_end(self, step: int, outputs: dict) -> None:
         """Logs them."""
-        shown = [f"{tag} = {output_of(outputs, name)}" for tag, name in self._names.items() if name in outputs]
+        shown = [f"{tag} = {output_of(outputs, name)!s}" for tag, name in self._names.items() if name in outputs]
         logs.info("Logging Trainable: Step %d: %s", step, ", ".join(shown))
 
 
@@ -171,7 +171,7 @@ class ValidationMonitor(EveryN):
             return False
         self._latest = latest
         found = self._evaluated()
-        logs.info("Validation (step %d): %s", step, ", ".join(f"{name} = {value}" for name, value in found.items()))
+        logs.info("Validation (step %d): %s", step, ", ".join(f"{name} = {value!s}" for name, value in found.items()))
         return self.early_stopping_rounds is not None and self._stops(step, found)
 
     def _stops(self, step: int, found: dict[str, Any]) -> bool:

@@ -67,7 +67,7 @@ class LoggingTensorHook(SessionRunHook):
             if self._formatter:
                 logs.info(self._formatter(values))
                 return
-            line = ", ".join(f"{tag} = {values[tag]}" for tag in self._tag_order)
+            line = ", ".join(f"{tag} = {values[tag]!s}" for tag in self._tag_order)
             if elapsed is None:
                 logs.info("%s", line)
             else:

@@ -26,3 +26,14 @@ def test_each_step_is_told_by_its_number_in_a_first_and_a_later_training(tf):
         told.clear()
         estimator.fit(input_fn=lambda: ({"x": tf.constant([[1.0]])}, tf.constant([1.0])), steps=steps, monitors=[Telling()])
         assert told == [(what, step) for step in expected for what in ("begin", "end", "post")]
+
+
+def test_values_are_told_with_the_digits_of_their_dtype(tf, caplog):
+    tf.logging.set_verbosity(tf.logging.INFO)
+    tenth = tf.constant(0.1, name="tenth")
+    monitor = tf.contrib.learn.monitors.PrintTensor(["tenth:0"], every_n=1)
+    monitor.begin()
+    with tf.Session() as session:
+        values = {name: session.run(tenth) for name in monitor.step_begin(1)}
+    monitor.step_end(1, values)
+    assert [record.getMessage() for record in caplog.records] == ["Step 1: tenth:0 = 0.1"]
