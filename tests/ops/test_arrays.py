@@ -401,3 +401,27 @@ def test_a_range_counts_in_its_own_dtype(tf, run, bounds, dtype):
     fed = tf.range(*(tf.placeholder_with_default(bound, []) for bound in (start, limit, delta)))
     assert known.shape == (count,) and fed.shape.as_list() == [None]
     assert run(known).shape == run(fed).shape == (count,)
+
+
+def test_a_range_of_floats_up_to_a_size_that_is_fed(tf):
+    x = tf.placeholder(tf.float32, [None])
+    size = tf.cast(tf.shape(x)[0], tf.float32)
+    ranges = [tf.range(size), tf.range(0.0, size, 0.1), tf.range(size / 2.0, size), tf.range(size, size + 3.0, 0.5),
+              tf.range(size, 0.0, -2.0)]
+    with tf.Session() as session:
+        for n in (7, 8, 8, 9):          # interpreted, then compiled
+            counts = [len(found) for found in session.run(ranges, {x: np.zeros(n)})]
+            assert counts == [n, 10 * n, -(-n // 2), 6, -(-n // 2)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_last_number_of_a_linspace_is_its_end(tf, run, dtype):
+    """Also where the steps before it would just miss it, as those to 30.300001 in 332 steps of float32 do."""
+    for start, stop, count in ((0.0, 30.300001, 333), (-3.7, 1.9, 91), (2.5, -0.1, 7), (1.5, 9.0, 1), (1.0, 2.0, 2)):
+        start, stop = dtype(start), dtype(stop)
+        step = (stop - start) / dtype(max(count - 1, 1))
+        wanted = start + step * np.arange(count).astype(dtype)
+        wanted[1:][-1:] = stop
+        fed = tf.placeholder(tf.int32, [])
+        for numbers, feeds in ((tf.linspace(start, stop, count), {}), (tf.linspace(start, stop, fed), {fed: count})):
+            np.testing.assert_array_equal(run(numbers, feeds), wanted)

@@ -49,6 +49,8 @@ def _range_shape(c: Any) -> Any:
     if not all(shape_rules.known(bound) for bound in bounds):
         return (None,)
     real = c.attrs["Tidx"].is_floating
+    if real and any(np.asarray(bound).dtype == object for bound in bounds):
+        return (None,)                  # a size of the run, cast: how many numbers there are is known when it runs
     return (_count(*_scalars(bounds, real), real=real),)
 
 
@@ -70,6 +72,8 @@ def _lower_range(b: Any, start: Any, limit: Any, delta: Any) -> Any:
     bounds = [value.item() for value in constants]
     dtype = start.dtype
     if dtype.is_floating:
+        if any(value.dtype == object for value in constants):
+            return NotImplemented               # sizes of the run: floats are counted and added up one by one
         return b.const(_ranged(*constants), dtype)
     count = _count(*bounds, real=False)
     return b.iota((count,), 0, dtype) * b.const(bounds[2], dtype) + b.const(bounds[0], dtype)
@@ -78,6 +82,8 @@ def _lower_range(b: Any, start: Any, limit: Any, delta: Any) -> Any:
 def _symbolic_range(start: Any, limit: Any, delta: Any) -> np.ndarray:
     """The numbers, if how many there are does not depend on the run.  Raises TypeError where it does."""
     bounds = [value.item() for value in (start, limit, delta)]
+    if any(isinstance(bound, float) and not bound.is_integer() for bound in bounds):
+        raise TypeError("a size is counted in steps that are no whole numbers")
     count = _count(*bounds, real=False)
     if not isinstance(count, int):
         raise TypeError("how many numbers there are depends on the run")
@@ -139,7 +145,9 @@ def _lower_linspace(b: Any, start: Any, stop: Any, num: Any) -> Any:
     if count == 1:
         return b.reshape(start, (1,))
     step = (stop - start) / b.cast(b.const(count - 1, dtypes.int64), start.dtype)
-    return start + step * b.iota((count,), 0, start.dtype)
+    places = b.iota((count,), 0, dtypes.int64)
+    last = b.map("eq", [places, b.const(count - 1, dtypes.int64)])
+    return b.map("select", [last, stop, start + step * b.iota((count,), 0, start.dtype)])
 
 
 @op("LinSpace(start: T, stop: T, num: Tidx) -> output: T", T=_LINEAR, Tidx=INDEX, shape=_linspace_shape,
@@ -156,7 +164,9 @@ def linspace(start, stop, num):
     if num == 1:
         return np.reshape(start, 1)
     step = (stop - start) / np.asarray(num - 1).astype(start.dtype)
-    return np.asarray(start + step * np.arange(num).astype(start.dtype), start.dtype)
+    numbers = np.asarray(start + step * np.arange(num).astype(start.dtype), start.dtype)
+    numbers[-1] = stop                  # which so many steps may just miss
+    return numbers
 
 
 lin_space = linspace
