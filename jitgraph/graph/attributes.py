@@ -69,7 +69,7 @@ def _int(value: Any, name: str) -> int:
         raise _expected("int", name, value)
     try:
         return int(_plain(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NotImplementedError):
         raise _expected("int", name, value) from None
 
 
@@ -78,7 +78,7 @@ def _float(value: Any, name: str) -> float:
         raise _expected("float", name, value)
     try:
         return single(_plain(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NotImplementedError):
         raise _expected("float", name, value) from None
 
 

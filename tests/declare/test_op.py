@@ -74,6 +74,8 @@ def test_several_outputs_are_a_named_tuple(tf):
     (lambda tf: scale(1.0), TypeError, "No argument for input y of op TestScale"),
     (lambda tf: scale(1.0, 2.0, colour=3), TypeError, "unexpected argument 'colour'; its attributes are factor"),
     (lambda tf: scale(1.0, 2.0, factor="a"), TypeError, "Expected float for argument 'factor' not 'a'."),
+    (lambda tf: scale(1.0, 2.0, factor=tf.constant(1.0)), TypeError, "Expected float for argument 'factor' not <tf.Tensor"),
+    (lambda tf: tf.nn.leaky_relu([1.0], alpha=tf.Variable(0.1)), TypeError, "Expected float for argument 'alpha' not <tf.Var"),
     (lambda tf: total([1.0], 0, keep_dims=1), TypeError, "Expected bool for argument 'keep_dims' not 1."),
     (lambda tf: total([1.0], 3), ValueError, "for 'TestTotal' (op: 'TestTotal') with input shapes: [1], [] and with "
                                              "computed input tensors: input[1] = <3>."),
