@@ -119,8 +119,10 @@ class Plan:
         what may be an initialiser."""
         if self.jit == "off":
             return True
-        if self.runs > 1 or self.starts > 1:
-            return self.runs <= self.starts
+        if self.starts > 1:
+            return self.runs <= self.starts and not self.draws_first
+        if self.runs > 1:
+            return False
         return not self._compile_first(feeds) and not self._stays(self.fetches)
 
     def _stays(self, fetches: Sequence[Tensor]) -> bool:
@@ -142,6 +144,11 @@ class Plan:
             return 1
         looks = any(kind.state != "write" and kind.needs_value and any(map(is_state, op.inputs)) for op, kind in kinds)
         return UPDATES if looks else STARTS
+
+    @functools.cached_property
+    def draws_first(self) -> bool:
+        """Whether what looks like an initialiser waits for kernels all the same, by a static estimate."""
+        return tiers.draws_first(self.ops)
 
     def _compile_first(self, feeds: Sequence[np.ndarray]) -> bool:
         """Whether the first run waits for kernels, by a static estimate."""
