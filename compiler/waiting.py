@@ -84,7 +84,7 @@ class Waiting:
         says what it finds; it may look at the others at any time.  `known`: the tensors that are known by now."""
         old = before or Looked(set(), self.starters, set())
         free = {op for op in old.free if op in rest}
-        new = [tensor for tensor in known if tensor not in old.known]
+        known = set(known)
         ends: set[Operation] = set()
         again: list[Operation] = []
         seen: set[Operation] = set()
@@ -97,7 +97,7 @@ class Waiting:
                     heapq.heappush(ahead, self.place[op])
 
         consider(old.again)
-        for tensor in new:
+        for tensor in known - old.known:
             consider(op for op, _ in self.uses.get(tensor, ()))
         while ahead:
             op = self.ops[heapq.heappop(ahead)]         # those before it have been considered, if they are to be
@@ -120,7 +120,7 @@ class Waiting:
                     consider(other for other, _ in self.uses.get(tensor, ()))
             if found in (Found.END, Found.UNSETTLED):
                 again.append(op)
-        return Looked(free, again, old.known.union(new), ends)
+        return Looked(free, again, known, ends)
 
     def _comes_after_a_write(self, op: Operation, rest: Container[Operation]) -> bool:
         """Whether an operation of the rest, itself or one before it, writes a variable that it touches, or may change a thing

@@ -143,11 +143,10 @@ def entry_shape(column: Column) -> tuple[int, ...]:
 class Table:
     """Where each iteration of a body finds its inputs and leaves its results.
 
-    `outputs`: {slot: whether the values of all iterations are wanted}; `taken`: {slot: number of the fed tensor}; `counted`: {slot:
-    variable} of numbers that the host computes;
-    `states`: {slot: (variable, slot in which the iteration before has its value, None if none changes it)}; `results`:
-    the slots of the plan's fetches; `stored`: {slot: variable} of outputs that are the next values of variables which are
-    stored as they were before each iteration.
+    `outputs`: {slot: whether the values of all iterations are wanted}; `taken`: {slot: number of the fed tensor}; `counted`:
+    {slot: variable} of numbers that the host computes; `states`: {slot: (variable, slot in which the iteration before has its
+    value, None if none changes it)}; `results`: the slots of the plan's fetches; `stored`: {slot: variable} of outputs that are
+    the next values of variables which are stored as they were before each iteration.
     """
 
     def __init__(self, binding: Binding, outputs: dict[int, bool], taken: dict[int, int], counted: dict[int, int],
