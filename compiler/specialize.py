@@ -94,10 +94,10 @@ class _Specializer:
         program.rest = [op for op in program.rest if op in rest]
         program.pins = list(dict.fromkeys([*program.pins, *(t for t in pins if t.op not in rest)]))
 
-    def _free(self) -> tuple[set[Operation], list[Operation], list[Tensor]]:
+    def _free(self) -> tuple[set[Operation], set[Operation], list[Tensor]]:
         """Of the rest: the operations that may run now and whose shapes are known already, with the dynamic ones that need
         nothing else; the latter alone; the pins of those that wait for nothing but the values of small integers."""
-        program, rest, ends, pins = self.program, set(self.program.rest), list[Operation](), list[Tensor]()
+        program, rest, pins = self.program, set(self.program.rest), list[Tensor]()
         before = set[Operation]() if program.looked is None else program.looked.free & rest
 
         def visit(op: Operation) -> Found:
@@ -109,14 +109,13 @@ class _Specializer:
             except InvalidArgumentError:        # which the segment says that comes to it
                 return Found.UNSETTLED
             if self._is_dynamic(op):
-                ends.append(op)
                 return Found.END
             if not known:
                 pins.extend(self._pins(op))
             return Found.KNOWN if known else Found.UNSETTLED
 
-        program.looked = self.waiting().free(rest, list(self.infos), visit, program.looked)
-        return program.looked.free | program.looked.ends, ends, pins
+        program.looked = looked = self.waiting().free(rest, list(self.infos), visit, program.looked)
+        return looked.free | looked.ends, looked.ends, pins
 
     def _inform(self, op: Operation, free: Container[Operation]) -> None:
         """Finds out of an operation's inputs what an earlier segment knew of those that are `free`."""
@@ -166,14 +165,13 @@ class _Specializer:
             return op not in calls or calls[op].needs(k)
 
         fetched = {t: (math.inf, k) for k, t in enumerate(program.fetches)}
-        made = dict.fromkeys(t for op in program.ops for t in op.outputs
-                             if t not in program.known and not (is_transparent(op) or is_variable(op)))
+        made = [t for op in program.ops for t in op.outputs if t not in program.known]
         found = []
-        sized = [t for t in program.sized if not (is_transparent(t.op) or is_variable(t.op))]
-        for tensor in dict.fromkeys([*program.feeds, *sized, *made]):
-            use = waiting.first_use(tensor, rest, needs) or fetched.get(tensor)
-            if use is not None:
-                found.append((use, tensor))
+        for tensor in dict.fromkeys([*program.feeds, *program.sized, *made]):
+            if tensor in program.feeds or not (is_transparent(tensor.op) or is_variable(tensor.op)):
+                use = waiting.first_use(tensor, rest, needs) or fetched.get(tensor)
+                if use is not None:
+                    found.append((use, tensor))
         program.live = [tensor for _, tensor in sorted(found, key=operator.itemgetter(0))]
         # what was computed from sizes here is not known to later segments unless they take it for sizes, too
         program.pins += [t for t in program.live if t not in program.pins and self._holds_sizes(t)]

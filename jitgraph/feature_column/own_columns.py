@@ -12,42 +12,35 @@ from typing import Any
 from jitgraph.feature_column import column
 
 
-class FeatureColumn(column.FeatureColumn, metaclass=ABCMeta):
+class _Taken(column.FeatureColumn, metaclass=ABCMeta):
+    """A column that those take whom its class, or one that it derives from, names: `taken`.  `kind`: the kind of columns of this
+    package that are instances of the class, if they are taken so."""
+
+    kind: type
+    taken: str
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        takers = {vars(base).get("taken") for base in cls.__mro__}
+        cls.in_layers, cls.in_scopes = "in_layers" in takers, "in_scopes" in takers
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> Any:
+        return _serves_as(other, cls)
+
+
+class FeatureColumn(_Taken):
     """A column that layers of models take."""
 
-    kind: type = column.FeatureColumn
+    kind = column.FeatureColumn
     taken = "in_layers"
 
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        _say_who_takes(cls)
 
-    @classmethod
-    def __subclasshook__(cls, other: type) -> Any:
-        return _serves_as(other, cls)
-
-
-class _FeatureColumn(column.FeatureColumn, metaclass=ABCMeta):
+class _FeatureColumn(_Taken):
     """A column that ``input_layer`` and ``linear_model`` take."""
 
-    kind: type = column.FeatureColumn
+    kind = column.FeatureColumn
     taken = "in_scopes"
-    in_layers = False
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        _say_who_takes(cls)
-
-    @classmethod
-    def __subclasshook__(cls, other: type) -> Any:
-        return _serves_as(other, cls)
-
-
-FeatureColumn.in_scopes = False
-
-
-def _say_who_takes(cls: Any) -> None:
-    cls.in_layers, cls.in_scopes = FeatureColumn in cls.__mro__, _FeatureColumn in cls.__mro__
 
 
 def _serves_as(other: type, base: Any) -> Any:
