@@ -13,6 +13,7 @@ from . import simplify
 from .kernel import LIBRARIES
 
 OPTIMISATIONS = {
+    "masked_places": "what a mask picks, is worked on one by one and put back where it was, is worked on where it is",
     "common_subexpressions": "structurally equal primitives are computed once",
     "joined_views": "a view of a view of the same kind is one",
     "constant_folding": "arithmetic on numbers that are known is done by the compiler",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .ir import Node, Value
     from .kernel import Kernel
     from .loops.row_products import EarlyTerms
+    from .masked import Masked
     from .stored import Numbered
     from .waiting import Looked, Waiting
 
@@ -54,6 +55,7 @@ class Program:
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict[Tensor, Info] = field(default_factory=dict)     # specialize: tensor -> Info
     repeated: set[Operation] | None = None              # specialize: what looks for equal elements where there are none
+    masked: Masked | None = None                        # specialize: what a mask picks and puts back where it was
     waiting: Waiting | None = None                      # specialize: of a plan that has several segments, for all of them
     looked: Looked | None = None                        # specialize: of a plan's segment, for the next one
     numbered: Numbered | None = None                    # stored: of a plan that has several segments, for all of them

@@ -26,6 +26,7 @@ from jitgraph.graph.tensor import Tensor
 from . import sizes
 from .called_shapes import called_shapes, joined
 from .infer import MISUSED, PIN_LIMIT, Context, Info, apply_rule, shape_error
+from .masked import masked
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
 from .order import is_transparent, is_variable, seen_through, variable_of
 from .prune import Reached
@@ -53,6 +54,11 @@ class _Specializer:
             program.doubted = contradicted(program.ops, program.feeds, program.contrary)
         if program.repeated is None:
             program.repeated = repeated(program.ops, program.feeds)
+        if program.masked is None:
+            given = {*program.feeds, *program.known, *program.sized, *program.doubted}
+            program.masked = masked(program.ops if program.options.uses("masked_places") else (),
+                                    [*program.fetches, *program.targets], given)
+            program.ops = [op for op in program.ops if op not in program.masked.wheres] if program.masked else program.ops
 
     def run(self) -> None:
         program = self.program
@@ -135,7 +141,8 @@ class _Specializer:
     def waiting(self) -> Waiting:
         """The plan's operations, in their order."""
         if self.program.waiting is None:
-            self.program.waiting = Waiting.of([*self.program.ops, *self.program.rest])
+            assert self.program.masked is not None
+            self.program.waiting = Waiting.of([*self.program.ops, *self.program.rest], self.program.masked.masks.items())
         return self.program.waiting
 
     def _is_dynamic(self, op: Operation) -> bool:
@@ -217,9 +224,11 @@ class _Specializer:
         folded = self._fold(op, inputs)
         if folded:
             return True
-        assert self.program.repeated is not None
+        assert self.program.repeated is not None and self.program.masked is not None
         if op in self.program.repeated and inputs[0] is not None:
             found: list[Any] = [(inputs[0].shape, None)] * len(op.outputs)
+        elif op in self.program.masked.picks and inputs[0] is not None:
+            found = [((sizes.product(inputs[0].shape),), None)]
         else:
             found = self._infer(op, inputs)
         ok, call = True, self.program.calls.get(op)

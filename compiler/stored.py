@@ -99,12 +99,14 @@ class Stored:
         open_variables = [(self.number(op), shape) for op, shape in program.variable_shapes.items()]
         repeated = None if program.repeated is None else sorted(self.numbers[op] for op in self._known(program.repeated))
         doubted = None if program.doubted is None else sorted(describe.tensor(t) for t in program.doubted if t.op in self.numbers)
+        masks = None if program.masked is None else sorted(self.numbers[op] for op in self._known(program.masked.masks))
         calls = [(self.number(op), call.outputs and sorted(call.outputs)) for op, call in program.calls.items()]
         parts = (_sources(), sys.version_info[:2], np.__version__, sorted(native.target_key(program.options.compiler).items()),
                  _choices(program.options), numbered.described,
                  hashlib.sha256(np.array([self.numbers[op] for op in program.ops], np.int64).tobytes()).digest(),
                  [describe.tensor(t) for t in program.fetches], [self.number(op) for op in program.targets],
-                 [describe.tensor(t) for t in program.contrary], given, known, sized, open_variables, repeated, doubted, calls)
+                 [describe.tensor(t) for t in program.contrary], given, known, sized, open_variables, repeated, masks, doubted,
+                 calls)
         return _hash(parts)
 
     def number(self, op: Operation) -> int:
@@ -123,7 +125,8 @@ class Stored:
             with collecting_later():
                 ops, rest = ([self.number(op) for op in some] for some in (program.ops, program.rest))
                 writer.dump(([getattr(program, name) for name in MADE], ops, rest, described, program.nodes,
-                             self._known(program.repeated or ()), {t for t in program.doubted or () if t.op in self.numbers}))
+                             self._known(program.repeated or ()), {t for t in program.doubted or () if t.op in self.numbers},
+                             program.masked))
                 done = 0
                 while done < len(writer.nodes):
                     writer.dump(_content(writer.nodes[done]))
@@ -141,7 +144,7 @@ class Stored:
             with collecting_later():
                 file = io.BytesIO(zlib.decompress(data))
                 reader = _Reader(file, self, [_blank(count) for count in pickle.load(file)])
-                made, ops, rest, infos, nodes, repeated, doubted = reader.load()
+                made, ops, rest, infos, nodes, repeated, doubted, masked = reader.load()
                 for node in reader.nodes:
                     _fill(node, *reader.load())
         except (pickle.UnpicklingError, zlib.error, EOFError, AttributeError, ImportError, LookupError, TypeError, ValueError):
@@ -149,7 +152,7 @@ class Stored:
         for name, value in zip(MADE, made):
             setattr(program, name, value)
         program.ops, program.rest = ([self.table[number] for number in some] for some in (ops, rest))
-        program.nodes, program.repeated, program.doubted = nodes, repeated, doubted
+        program.nodes, program.repeated, program.doubted, program.masked = nodes, repeated, doubted, masked
         program.infos = infos
         return program
 

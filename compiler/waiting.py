@@ -52,11 +52,13 @@ class Waiting:
     changers: dict[Tensor, list[Operation]] = field(default_factory=dict)
 
     @staticmethod
-    def of(ops: Iterable[Operation]) -> Waiting:
-        """That of these operations."""
+    def of(ops: Iterable[Operation], masks: Iterable[tuple[Operation, Tensor]] = ()) -> Waiting:
+        """That of these operations, of which some take `masks` besides their inputs."""
         found = Waiting()
         for op in ops:
             found._add(op)
+        for op, mask in masks:
+            found.uses.setdefault(mask, []).append((op, len(op.inputs)))
         return found
 
     def _add(self, op: Operation) -> None:

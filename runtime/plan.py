@@ -461,6 +461,7 @@ class Segment:
         program = Program(plan.graph, fetches, plan.targets, dict(zip(self.taken, shapes)), variable_shapes=open_shapes,
                           known=dict(self.known), sized=dict(zip(before.pins, pins)), options=plan.options,
                           target=plan.state.target, doubted=before.doubted, repeated=before.repeated,
+                          masked=before.masked,
                           waiting=before.waiting, looked=before.looked,
                           numbered=before.numbered)
         program.ops, program.calls = list(before.rest), plan.calls

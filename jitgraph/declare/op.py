@@ -99,7 +99,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
        moves: str | None = None,
        renamed: dict[str, str] | None = None, constant: Callable | None = None, static: bool = False,
        of_shape: Callable | None = None, symbolic: bool | Callable = False, placeholder: bool = False, forwards: bool = False,
-       distinct: str | None = None,
+       distinct: str | None = None, each: bool | Callable = False,
        adds: bool = False, element: str | None = None, elements: Callable | None = None, of_elements: Callable | None = None,
        keeps: tuple[int, ...] = (), variable: str | None = None, assigns: bool = False,
        needs_value: bool = True, answers: bool = False, selects: Callable | None = None, holds: bool = False, idle: bool = False,
@@ -117,7 +117,7 @@ def op(signature: str, *, shape: Callable | None = None, lower: Callable | None 
                          hands_on=hands_on, asks=asks, moves=moves, renamed=renamed or {}, constant=constant,
                          static=static, of_shape=of_shape,
                          symbolic=symbolic, placeholder=placeholder, forwards=forwards,
-                         distinct=distinct, adds=adds, element=element, elements=elements, of_elements=of_elements,
+                         distinct=distinct, each=each, adds=adds, element=element, elements=elements, of_elements=of_elements,
                          keeps=keeps, variable=variable, assigns=assigns, needs_value=needs_value, answers=answers, selects=selects,
                          holds=holds, idle=idle, passes=passes, recurring=recurring, lasting=lasting, costly=costly, flops=flops,
                          gradient_of=gradient_of, gradient_differs=gradient_differs, origin=origin)

@@ -53,6 +53,9 @@ class OpDef:
     if none is there twice, and its second output says where each is; "kept" if it has the elements of its first input, in
     another shape.
 
+    ``each``: whether each element of its result is a function of one element of each input, whatever that is; or the function of
+    its node that says so.  Those that have a ``scalar`` expression are so.
+
     ``adds``: its value is the sum of its inputs.  ``element``: what it does with one element of a TensorArray, a list or a
     stack: "read", "write", "take last", "append", "push", "pop"; "read gradient" of a TensorArray's, "gradient of read", and
     "gradient array", which makes the array of gradients.  ``elements``: what is known of those of the TensorArray whose flow it
@@ -112,6 +115,7 @@ class OpDef:
     placeholder: bool = False
     forwards: bool = False
     distinct: str | None = None
+    each: bool | Callable = False
     adds: bool = False
     element: str | None = None
     elements: Callable | None = None

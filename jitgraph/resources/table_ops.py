@@ -140,8 +140,13 @@ def _found_shape(c: Any) -> Any:
     return tuple(keys) + tuple(default)
 
 
+def _finds_each(op: Any) -> bool:
+    """A table of reserved keys refuses to look for these."""
+    return op.inputs[0].op.type.removesuffix("V2") in ("HashTable", "MutableHashTable")
+
+
 @_both("LookupTableFindV?(table_handle: H?, keys: Tin, default_value: Tout) -> values: Tout", _found_shape, asks=True,
-       grad=NOT_DIFFERENTIABLE)
+       each=_finds_each, grad=NOT_DIFFERENTIABLE)
 def lookup_table_find(table_handle, keys, default_value):
     """The value of each key, the default for those that are not in the table."""
     return table_handle[()].find(keys, default_value)

@@ -5,6 +5,7 @@ import pytest
 from jitgraph import compiler
 from jitgraph.compiler import Options, making
 from jitgraph.compiler.options import OPTIMISATIONS, present
+from jitgraph.compiler.place import HostStep
 from jitgraph.runtime.memory import address_of
 
 ROWS, COLUMNS = 160, 200
@@ -33,6 +34,12 @@ def masked(tf, x):
     return tf.reduce_sum(tf.matmul(y, y, transpose_b=True)) * y * tf.cast(y > 0, tf.float32)
 
 
+def put_back(tf, x):
+    """What is not zero, twice as large, made dense again."""
+    where = tf.where(tf.not_equal(x, 0.0))
+    return tf.sparse_to_dense(where, tf.shape(x, out_type=tf.int64), 2.0 * tf.gather_nd(x, where), 0.0)
+
+
 def activated(tf, x):
     """The gradient of a GELU of more numbers than a cache holds."""
     w = tf.ones([COLUMNS, COLUMNS]) / 100.0
@@ -47,6 +54,7 @@ def counted(tf, x):
 
 # for every optimisation that the compiler makes, what may be made of x, ROWS x COLUMNS numbers, to see a difference
 PROGRAMS = {
+    "masked_places": put_back,
     "common_subexpressions": lambda tf, x: tf.exp(x) * 2.0 + tf.exp(x),
     "joined_views": lambda tf, x: tf.exp(tf.reshape(tf.reshape(x[:, 1:5], [-1]), [-1, 4])),
     "constant_folding": spaced,
@@ -86,8 +94,12 @@ def both_ways(tf, name, build):
     fetches = fetches if isinstance(fetches, list) else [fetches]
     programs = [compiler.compile(tf.get_default_graph(), fetches, [], {x: (ROWS, COLUMNS)}, options=Options(off=frozenset(off)))
                 for off in ((), (name,))]
-    return x, fetches, ["\n".join([step[0].source for step in program.layout.steps]
-                                  + [f"{s.kind} {s.first} {s.last}" for s in program.layout.slots]) for program in programs]
+    return x, fetches, [as_text(program.layout) for program in programs]
+
+
+def as_text(layout):
+    return "\n".join([*(step.node.op.type if isinstance(step, HostStep) else step[0].source for step in layout.steps),
+                      *(f"{s.kind} {s.first} {s.last}" for s in layout.slots)])
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -63,7 +63,7 @@ def _add_gradient(op, grad):
 @op("Add(x: T, y: T) -> z: T", T=SUMMABLE + dtypes.string, shape=shape_rules.broadcast, grad=_add_gradient,
     samples=between(-3, 3, 2), reference=np.add,
     lower=lambda b, x, y: NotImplemented if x.dtype is dtypes.string else x + y, constant=constant_rules.by_element, symbolic=True,
-    adds=True)
+    adds=True, each=True)
 def add(x, y):
     """``x + y`` with broadcasting; joins strings."""
     return np.asarray(np.add(x, y), np.asarray(x).dtype)

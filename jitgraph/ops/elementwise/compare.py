@@ -70,7 +70,7 @@ def _certainly(compare: Callable[[Any, int], Any], x: Any, y: Any) -> np.ndarray
 _EQUALITY = "(x: T, y: T; incompatible_shape_error: bool = True) -> z: bool"
 
 
-@op("Equal" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.eq),
+@op("Equal" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.eq), each=True,
     grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x == y, constant=constant_rules.by_value, static=True,
     symbolic=functools.partial(_certainly, np.equal))
 def _equal(x, y, incompatible_shape_error):
@@ -78,7 +78,7 @@ def _equal(x, y, incompatible_shape_error):
     return _equality_value(np.equal, x, y, incompatible_shape_error)
 
 
-@op("NotEqual" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.ne),
+@op("NotEqual" + _EQUALITY, T=COMPARABLE, samples=between(0, 2, 2), shape=_equality_shape, lower=_equality(prim.ne), each=True,
     grad=NOT_DIFFERENTIABLE, reference=lambda x, y, **_: x != y, constant=constant_rules.by_value, static=True,
     symbolic=functools.partial(_certainly, np.not_equal))
 def _not_equal(x, y, incompatible_shape_error):
@@ -264,7 +264,7 @@ def _select_samples(rng, dtype):
     samples=_select_samples, renamed={"x": "t", "y": "e"},
     reference=lambda condition, t, e: np.where(condition if condition.ndim in (0, t.ndim)
                                                else condition.reshape(-1, *[1] * (t.ndim - 1)), t, e),
-    constant=constant_rules.by_value, symbolic=True)
+    constant=constant_rules.by_value, symbolic=True, each=True)
 def select(condition, t, e):
     """Elements of t where `condition` is true, of e elsewhere; a vector condition chooses rows."""
     if np.ndim(condition) == 1 and np.ndim(t) > 1:
@@ -287,7 +287,7 @@ def _lower_select_v2(b: Any, condition: Any, t: Any, e: Any) -> Any:
 
 @op("SelectV2(condition: bool, t: T, e: T) -> output: T", shape=shape_rules.broadcast, lower=_lower_select_v2,
     samples=lambda rng, dtype: [[draw(rng, c.shape, bool), t, e] for c, t, e in between(-3, 3, 3)(rng, dtype)],
-    reference=np.where, symbolic=True)
+    reference=np.where, symbolic=True, each=True)
 def select_v2(condition, t, e):
     """Elements of t where `condition` is true, of e elsewhere; all three broadcast."""
     return np.where(condition, t, e)

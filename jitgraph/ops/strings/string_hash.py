@@ -217,7 +217,7 @@ def _hash_samples(rng, dtype):
 
 
 @op("StringToHashBucketFast(input: string; num_buckets: int >= 1) -> output: int64", shape=shape_rules.same_as_input,
-    host=True, grad=NOT_DIFFERENTIABLE, samples=_hash_samples)
+    host=True, each=True, grad=NOT_DIFFERENTIABLE, samples=_hash_samples)
 def string_to_hash_bucket_fast(input, num_buckets):
     """The bucket, from 0 to `num_buckets` - 1, of each string; equal strings have equal buckets, always and everywhere."""
     return (fingerprints(input) % np.uint64(num_buckets)).astype(np.int64)
@@ -240,7 +240,7 @@ def string_to_hash_bucket_strong(input, num_buckets, key):
 
 
 @op("StringToHashBucket(string_tensor: string; num_buckets: int >= 1) -> output: int64",
-    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE, samples=_hash_samples)
+    shape=shape_rules.same_as_input, host=True, each=True, grad=NOT_DIFFERENTIABLE, samples=_hash_samples)
 def _string_to_hash_bucket(string_tensor, num_buckets):
     """As StringToHashBucketFast, by an older and slower hash."""
     found = hashes(MURMUR, string_tensor)
