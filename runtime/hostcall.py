@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +47,13 @@ class HostCall:
         self.fitting: list[Any] = [None] * len(op.outputs)      # the last shape of each that was seen to be as stated
         self.is_plain = self.groups is None and not self.opdef.stream
         self.is_single = len(self.lists) == 1 and not self.lists[0]
+        self.passes = self._passes()
         self.function = functools.partial(self.opdef.value, **self.named) if self.named else self.opdef.value
+
+    def _passes(self) -> Callable[[np.ndarray], bool] | None:
+        """Of a check, whether its first input passes it, whatever the others are, which need not be looked at then."""
+        passes, unknown = self.opdef.passes, [None] * (len(self.op.inputs) - 1)
+        return None if passes is None or self.op.outputs else lambda first: passes(first, *unknown)
 
     def __call__(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The output arrays for these inputs."""

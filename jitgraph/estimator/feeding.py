@@ -17,6 +17,7 @@ from jitgraph.resources.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffle
 from jitgraph.summary.summaries import scalar
 from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
 
+GO = 256 << 10         # bytes of the batches that a thread puts into a queue in one go
 _ENDED = (errors.OutOfRangeError, errors.CancelledError)
 
 
@@ -136,11 +137,10 @@ def enqueued(data: Any, capacity: int, shuffle: bool = False, min_after_dequeue:
                                   else "padding is only available with generator usage")
     _warn_of_threads(shuffle, num_threads, num_epochs)
     with name_scope(name):
-        types, shapes, make = _source(data, enqueue_size, shuffle, num_epochs, pad_value)
-        waiting = 0
+        waiting = int(capacity / 4 if min_after_dequeue is None else min_after_dequeue) if shuffle else 0
+        types, shapes, make = _source(data, enqueue_size, (capacity - waiting) // 2, shuffle, num_epochs, pad_value)
         queue: Any
         if shuffle:
-            waiting = int(capacity / 4 if min_after_dequeue is None else min_after_dequeue)
             queue = RandomShuffleQueue(capacity, waiting, dtypes=types, shapes=shapes, seed=seed)
         elif pad_value is not None:
             queue = PaddingFIFOQueue(capacity, dtypes=types, shapes=[(*s[:-1], None) if s else s for s in shapes])
@@ -158,25 +158,29 @@ def enqueued(data: Any, capacity: int, shuffle: bool = False, min_after_dequeue:
         return queue
 
 
-def _source(data: Any, batch_size: int, random_start: bool, num_epochs: int | None, pad_value: Any) -> tuple:
-    """(dtypes, shapes, a function of a seed that gives a function of nothing that gives the values of a batch)"""
+def _source(data: Any, batch_size: int, most: int, random_start: bool, num_epochs: int | None, pad_value: Any) -> tuple:
+    """(dtypes, shapes, a function of a seed that gives a function of nothing that gives the values of a batch; of data in memory
+    those of several, up to `most` rows: to put a batch into a queue takes as long as many more rows)"""
     if callable(data):
         first = next(data())
         keys = sorted(first)
         types, shapes = _typed([first[key] for key in keys])
         return types, shapes, lambda seed: _OfGenerator(data, keys, batch_size, num_epochs, pad_value)
 
-    def epochs(seed: int | None, length: int) -> _Epochs:
-        return _Epochs(length, batch_size, random_start, seed, num_epochs)
+    def epochs(seed: int | None, length: int, row_bytes: int) -> _Epochs:
+        batches = min(most, GO // max(row_bytes, 1)) // batch_size
+        return _Epochs(length, max(batches, 1) * batch_size, random_start, seed, num_epochs)
 
     if isinstance(data, (np.ndarray, dict)):
         arrays = [data] if isinstance(data, np.ndarray) else list(data.values())
         types, shapes = _typed(arrays)
+        row_bytes = sum(array.nbytes // max(len(array), 1) for array in arrays)
         return ([dtypes.int64, *types], [(), *(shape[1:] for shape in shapes)],
-                lambda seed: _of_arrays(arrays, epochs(seed, len(arrays[0]))))
+                lambda seed: _of_arrays(arrays, epochs(seed, len(arrays[0]), row_bytes)))
     if hasattr(data, "iloc"):
         types = [dtypes.as_dtype(kind) for kind in [data.index.dtype, *data.dtypes]]
-        return types, [()] * len(types), lambda seed: _of_frame(data, epochs(seed, len(data)))
+        row_bytes = sum(kind.itemsize for kind in data.dtypes)
+        return types, [()] * len(types), lambda seed: _of_frame(data, epochs(seed, len(data), row_bytes))
     raise TypeError("data must be either a numpy array or pandas DataFrame if pandas is installed; got "
                     f"{type(data).__name__}")
 
