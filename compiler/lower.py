@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from jitgraph.declare import prim
 from jitgraph.graph import dtypes
 from jitgraph.graph.build import group_inputs
 from jitgraph.graph.errors import InvalidArgumentError, OpError
@@ -124,10 +123,10 @@ class _Lowering:
     def _host_copy(self, value: Value) -> Value:
         return self.b.host(np.array, [value], value.shape, value.dtype)
 
-    def _give(self, op: Operation, results: Iterable[Value]) -> None:
+    def _give(self, op: Operation, results: Iterable[Value | None]) -> None:
         """Records the values of an operation's outputs; what is fed keeps the value that was fed."""
         for tensor, value in zip(op.outputs, results):
-            if tensor not in self.program.feeds:
+            if value is not None and tensor not in self.program.feeds:
                 self._hold(tensor, value)
 
     # operations ------------------------------------------------------------------------------------------------
@@ -155,8 +154,8 @@ class _Lowering:
         if terms is not None and terms.tensor in self.values:
             self._give(op, [terms.lower(self.b, self.values[terms.tensor], self._value)])
             return
-        if self.program.masked and (op in self.program.masked.picks or op in self.program.masked.masks):
-            self._give(op, [self._masked(op)])
+        if self.program.masked is not None and op in self.program.masked.others:
+            self._give(op, self.program.masked.lower(op, self.b, [self._value(t) for t in self.program.masked.taken(op)]))
             return
         inputs = [self._value(t) for t in op.inputs]
         if self.program.repeated and op in self.program.repeated:
@@ -169,16 +168,6 @@ class _Lowering:
         if results is NotImplemented:
             results = self._host(op, inputs)
         self._give(op, results)
-
-    def _masked(self, op: Operation) -> Value:
-        """What picks by a mask gives all elements; what puts them back takes those at which the mask is true."""
-        assert self.program.masked is not None
-        mask = self.program.masked.masks.get(op)
-        if mask is None:
-            return self.b.reshape(self._value(op.inputs[0]), (-1,))
-        values, default = map(self._value, op.inputs[2:])
-        where = self._value(mask)
-        return prim.select(where, self.b.reshape(values, where.shape), self.b.broadcast(default, where.shape))
 
     def _passes(self, op: Operation) -> bool:
         """Whether an operation is a check that is certain to pass."""

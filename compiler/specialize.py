@@ -58,7 +58,7 @@ class _Specializer:
             given = {*program.feeds, *program.known, *program.sized, *program.doubted}
             program.masked = masked(program.ops if program.options.uses("masked_places") else (),
                                     [*program.fetches, *program.targets], given)
-            program.ops = [op for op in program.ops if op not in program.masked.wheres] if program.masked else program.ops
+            program.ops = [op for op in program.ops if op not in program.masked.gone] if program.masked.gone else program.ops
 
     def run(self) -> None:
         program = self.program
@@ -90,10 +90,10 @@ class _Specializer:
             op = waiting.pop()
             if op not in wanted:
                 wanted.add(op)
-                waiting.extend(n for n in (*op.control_inputs, *(t.op for t in op.inputs)) if n in free)
+                waiting.extend(n for n in (*op.control_inputs, *(t.op for t in self._taken(op))) if n in free)
         for op in [op for op in program.rest if op in wanted]:
             # what is in the rest has no value yet, even where its shape is known
-            if all(t in self.infos and (t in program.feeds or t.op not in rest) for t in op.inputs) \
+            if all(t in self.infos and (t in program.feeds or t.op not in rest) for t in self._taken(op)) \
                     and all(c not in rest for c in op.control_inputs) and (self._visit(op) or self._is_dynamic(op)):
                 program.ops.append(op)
                 rest.remove(op)
@@ -108,13 +108,13 @@ class _Specializer:
 
         def visit(op: Operation) -> Found:
             self._inform(op, before)
-            if any(self._info_of(t) is None for t in op.inputs):
+            if any(self._info_of(t) is None for t in self._taken(op)):
                 return Found.NOT_KNOWN
             try:
                 known = self._visit(op)
             except InvalidArgumentError:        # which the segment says that comes to it
                 return Found.UNSETTLED
-            if self._is_dynamic(op):
+            if not known and self._is_dynamic(op):
                 return Found.END
             if not known:
                 pins.extend(self._pins(op))
@@ -128,7 +128,7 @@ class _Specializer:
         stack, seen = [op], {op}
         while stack:
             last = stack[-1]
-            missing = [t.op for t in last.inputs if t.op in free and t.op not in seen and self._info_of(t) is None]
+            missing = [t.op for t in self._taken(last) if t.op in free and t.op not in seen and self._info_of(t) is None]
             if missing:
                 seen.update(missing)
                 stack += missing
@@ -142,12 +142,12 @@ class _Specializer:
         """The plan's operations, in their order."""
         if self.program.waiting is None:
             assert self.program.masked is not None
-            self.program.waiting = Waiting.of([*self.program.ops, *self.program.rest], self.program.masked.masks.items())
+            self.program.waiting = Waiting.of([*self.program.ops, *self.program.rest], self._taken)
         return self.program.waiting
 
     def _is_dynamic(self, op: Operation) -> bool:
-        assert self.program.repeated is not None
-        return op.opdef.dynamic and op not in self.program.repeated
+        assert self.program.repeated is not None and self.program.masked is not None
+        return op.opdef.dynamic and op not in self.program.repeated and op not in self.program.masked.others
 
     def _pins(self, op: Operation) -> list[Tensor]:
         """Small integer inputs whose values would tell the shapes: in the next segment they are sizes."""
@@ -217,6 +217,9 @@ class _Specializer:
                 and inputs[-1].elements is not None and (value := op.opdef.of_elements(inputs[-1].elements)) is not None:
             self._know(op.outputs[0], _object_array([value]).reshape(()))
             return True
+        assert self.program.repeated is not None and self.program.masked is not None
+        if op in self.program.masked.others:
+            return self._masked(op)
         if op.type == "Const":
             value = op.attrs["value"]
             self._note(op.outputs[0], Info(op.outputs[0].dtype.base_dtype, value.shape, value))
@@ -224,11 +227,8 @@ class _Specializer:
         folded = self._fold(op, inputs)
         if folded:
             return True
-        assert self.program.repeated is not None and self.program.masked is not None
         if op in self.program.repeated and inputs[0] is not None:
             found: list[Any] = [(inputs[0].shape, None)] * len(op.outputs)
-        elif op in self.program.masked.picks and inputs[0] is not None:
-            found = [((sizes.product(inputs[0].shape),), None)]
         else:
             found = self._infer(op, inputs)
         ok, call = True, self.program.calls.get(op)
@@ -238,6 +238,23 @@ class _Specializer:
             else:
                 self._note(tensor, Info(tensor.dtype.base_dtype, self._settled(op, inputs, shape), elements=elements))
         return ok
+
+    def _masked(self, op: Operation) -> bool:
+        """Infers an operation that is done another way, for a mask; False if a shape is not known."""
+        assert self.program.masked is not None
+        infos = [info for t in self._taken(op) if (info := self._info_of(t)) is not None]
+        if len(infos) < len(self._taken(op)):
+            return False
+        for tensor, info in zip(op.outputs, self.program.masked.infos(op, infos)):
+            if info is not None and info.value is not None:
+                self._know(tensor, info.value)
+            elif info is not None:
+                self._note(tensor, info)
+        return True
+
+    def _taken(self, op: Operation) -> Sequence[Tensor]:
+        assert self.program.masked is not None
+        return self.program.masked.taken(op)
 
     def _settled(self, op: Operation, infos: Sequence[Info | None], shape: Sequence[Any]) -> sizes.Shape:
         """A shape of known and symbolic sizes.  Raises InvalidArgumentError where one is negative."""

@@ -99,7 +99,7 @@ class Stored:
         open_variables = [(self.number(op), shape) for op, shape in program.variable_shapes.items()]
         repeated = None if program.repeated is None else sorted(self.numbers[op] for op in self._known(program.repeated))
         doubted = None if program.doubted is None else sorted(describe.tensor(t) for t in program.doubted if t.op in self.numbers)
-        masks = None if program.masked is None else sorted(self.numbers[op] for op in self._known(program.masked.masks))
+        masks = None if program.masked is None else sorted(self.numbers[op] for op in self._known(program.masked.others))
         calls = [(self.number(op), call.outputs and sorted(call.outputs)) for op, call in program.calls.items()]
         parts = (_sources(), sys.version_info[:2], np.__version__, sorted(native.target_key(program.options.compiler).items()),
                  _choices(program.options), numbered.described,

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import enum
 import heapq
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 from .order import is_transparent, touched_variables, variable_of
+
+
+def _inputs(op: Operation) -> Sequence[Tensor]:
+    return op.inputs
 
 
 class Found(enum.Enum):
@@ -52,23 +56,21 @@ class Waiting:
     changers: dict[Tensor, list[Operation]] = field(default_factory=dict)
 
     @staticmethod
-    def of(ops: Iterable[Operation], masks: Iterable[tuple[Operation, Tensor]] = ()) -> Waiting:
-        """That of these operations, of which some take `masks` besides their inputs."""
+    def of(ops: Iterable[Operation], taken: Callable[[Operation], Sequence[Tensor]] = _inputs) -> Waiting:
+        """That of these operations, which take what `taken` says."""
         found = Waiting()
         for op in ops:
-            found._add(op)
-        for op, mask in masks:
-            found.uses.setdefault(mask, []).append((op, len(op.inputs)))
+            found._add(op, taken(op))
         return found
 
-    def _add(self, op: Operation) -> None:
+    def _add(self, op: Operation, taken: Sequence[Tensor]) -> None:
         self.place[op] = len(self.ops)
         self.ops.append(op)
-        for number, tensor in enumerate(op.inputs):
+        for number, tensor in enumerate(taken):
             self.uses.setdefault(tensor, []).append((op, number))
         if op.type == "Const" and not op.control_inputs:
             self.constants.add(op)
-        elif all(t.op in self.constants or variable_of(t) is not None for t in op.inputs):
+        elif all(t.op in self.constants or variable_of(t) is not None for t in taken):
             self.starters.append(op)
         self.touched[op] = dict(touched_variables(op))
         for variable, writes in self.touched[op].items():

@@ -214,6 +214,11 @@ def known(value: Any) -> bool:
     return value is not None and not (value.dtype == object and any(v is None for v in value.ravel()))
 
 
+def is_column(places: Any) -> bool:
+    """Whether a constant is there and known to be the places of a sparse matrix of one column in which no row is empty."""
+    return known(places) and places.ndim == 2 and np.array_equal(places, np.outer(np.arange(len(places)), [1, 0]))
+
+
 def axis_in(axis: Any, rank: int) -> int:
     """`axis` counted from the front.  Raises ValueError if it is not in [-rank, rank)."""
     axis = int(axis)

@@ -11,7 +11,7 @@ from jitgraph.declare.host_code import HostCode, contiguous
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import TypeSet, op
 from jitgraph.declare.samples import texts
-from jitgraph.graph import dtypes
+from jitgraph.graph import dtypes, shape_rules
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.cast import cast
@@ -111,10 +111,21 @@ def _cross_samples(rng, dtype):
     return [(inputs, hashed), ([inputs[0], inputs[1], inputs[2], [texts(b"x", b"y").reshape(2, 1)]], plain)]
 
 
+def _cross_shapes(c: Any) -> list:
+    """In a run, how many combinations there are is known where each column has one feature in each row."""
+    count, columns, rows = c.attrs["N"], len(c.attrs["sparse_types"]), None
+    dense = c.shapes[2 * count + columns:]
+    if c.running and all(shape is not None and tuple(shape[1:]) == (1,) for shape in dense):
+        places = [c.constant(k) for k in range(count)]
+        if all(map(shape_rules.is_column, places)):
+            rows = dense[0][0] if dense else len(places[0]) if places else 0
+    return [(rows, 2), (rows,), (2,)]
+
+
 @op("SparseCross(indices: N*int64, values: [sparse_types], shapes: N*int64, dense_inputs: [dense_types]; N: int >= 0, "
     "hashed_output: bool, num_buckets: int >= 0, hash_key: int, out_type: type, internal_type: type) -> output_indices: "
     "int64, output_values: out_type, output_shape: int64", sparse_types=_KINDS, dense_types=_KINDS, out_type=_KINDS,
-    internal_type=_KINDS, shape=lambda c: [(None, 2), (None,), (2,)], host=True, dynamic=True, samples=_cross_samples)
+    internal_type=_KINDS, shape=_cross_shapes, host=True, dynamic=True, samples=_cross_samples)
 def _sparse_cross(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, out_type):
     """For each row all combinations of one feature of each column, the last column changing fastest."""
     return crossed(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, out_type)

@@ -37,7 +37,7 @@ _WRITTEN = TypeSet(dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes
 
 
 @op('AsString(input: T; precision: int = -1, scientific: bool = false, shortest: bool = false, width: int = -1, '
-    'fill: string = "") -> output: string', T=_WRITTEN, shape=shape_rules.same_as_input, host=True,
+    'fill: string = "") -> output: string', T=_WRITTEN, shape=shape_rules.same_as_input, host=True, each=True,
     grad=NOT_DIFFERENTIABLE)
 def as_string(input, precision, scientific, shortest, width, fill):
     """Each element as text.
