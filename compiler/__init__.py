@@ -25,7 +25,7 @@ hold, in tests and wherever JITGRAPH_VERIFY asks for it.  Nothing registers itse
     batch       launches of one kernel that need nothing of each other become one
 
 Where shapes come only with the run (`tf.where`, `tf.unique`), a program ends early; `Program.rest` holds the operations
-that a next segment compiles once the sizes are known.
+that a next segment compiles once the sizes are known.  What `masked` finds to put back what it picked needs no such end.
 """
 from __future__ import annotations
 

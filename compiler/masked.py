@@ -22,6 +22,7 @@ from . import sizes
 from .infer import Info
 from .ir import Value
 from .kernel import CODES
+from .loops.expressions import through
 from .order import variable_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Masked:
             return [Info(dtypes.int64, (*rows, 2)), Info(first.dtype, rows), Info(dtypes.bool_, rows), None]
         if op.type == "SparseReshape" and self.others[op]:
             return [None, first]
-        if op.type == "SparseReshape":
+        if op.type == "SparseReshape":          # of a column whose places are known
             return [first, Info(dtypes.int64, (2,), np.array([first.shape[0], 1], object))]
         if op.type in _SEGMENTS:
             return [Info(first.dtype, (*taken[1].shape, *first.shape[1:]))]
@@ -68,7 +69,7 @@ class Masked:
     def lower(self, op: Operation, b: Builder, taken: Sequence[Value]) -> list[Value | None]:
         """The results of one of the `others` in primitives, None for places."""
         if op.type == "SparseReshape":
-            return [None, *taken][-2:]
+            return [None, taken[0]] if self.others[op] else [*taken]
         if op.type in _SEGMENTS:
             return [b.gather(taken[0], taken[1])]
         if op.type not in _ENDS:
@@ -155,7 +156,8 @@ class _Search:
             self.rows[op.outputs[0]] = self.filled[op.inputs[0]]
         elif op.type in ("Identity", "Cast") and where is not None:
             self.rows[op.outputs[0]] = where
-        elif op.type == "SparseCross" and self._is_column_of_all(op):
+        elif op.type == "SparseCross" and shape_rules.crosses_columns(
+                op.attrs, [t._shape for t in op.inputs], lambda k: value_for_shape(op.inputs[k])):
             self.filled[op.outputs[0]], self.elements[op.outputs[0]], self.dense[op.outputs[2]] = op, op.outputs[1], op.outputs[1]
             self.ends.add(op)
         elif op.type == "SparseReshape" and (elements := self.elements.get(op.inputs[0])) is not None \
@@ -165,12 +167,6 @@ class _Search:
             self.others[op] = cross, ()
         elif op.type in _SEGMENTS and op.inputs[2] in self.rows and _is_plain(op.inputs[0]):
             self.others[op] = self.rows[op.inputs[2]], ()
-
-    def _is_column_of_all(self, op: Operation) -> bool:
-        """Whether a SparseCross crosses columns that have one element in each row, as its result then has."""
-        count, sparse = op.attrs["N"], len(op.attrs["sparse_types"])
-        return all(shape_rules.is_column(value_for_shape(t)) for t in op.inputs[:count]) and all(
-            t._shape is not None and t._shape[1:] == (1,) for t in op.inputs[2 * count + sparse:])
 
     def _is_of_column(self, mask: Tensor) -> bool:
         """Whether a mask has an element for each of a crossed column."""
@@ -252,21 +248,18 @@ class _Search:
         self.dense[op.outputs[1]] = of.masks[0]
         return self._do(op, of) and self._pick(op, of, is_gone=False)
 
-    def _fill(self, op: Operation, given: list[_Picked | None]) -> bool:
-        at, of, shape, default = given
-        if at is None or of is None or shape or default or at.kind != "indices" or of.kind != "values" or at.masks != of.masks \
-                or not _is_plain(op.inputs[1]) or not self._is_column(at, op.inputs[2]):
-            return False
-        self.picked[op.outputs[3]] = at._replace(kind="other")
-        self.filled[op.outputs[0]] = at.where
-        self.ends.add(at.where)
-        return self._do(op, at)
-
     def _put_back(self, op: Operation, given: list[_Picked | None]) -> bool:
-        at, shape, of, default = given
-        if at is None or of is None or shape or default or at.kind != "indices" or of.kind != "values" or at.masks != of.masks \
-                or not _is_plain(op.inputs[2]) or not self._is_shape(at.masks[0], op.inputs[1]):
+        number, fills = _ENDS[op.type], op.type == "SparseFillEmptyRows"
+        shape = 3 - number              # of the inputs 1 and 2, one is what is put back, the other the shape
+        at, of = given[0], given[number]
+        if at is None or of is None or given[shape] or given[3] or at.kind != "indices" or of.kind != "values" \
+                or at.masks != of.masks or not _is_plain(op.inputs[number]):
             return False
+        if not (self._is_column(at, op.inputs[shape]) if fills else self._is_shape(at.masks[0], op.inputs[shape])):
+            return False
+        if fills:
+            self.picked[op.outputs[3]] = at._replace(kind="other")
+            self.filled[op.outputs[0]] = at.where
         self.ends.add(at.where)
         return self._do(op, at)
 
@@ -314,7 +307,7 @@ class _Search:
 
 _FOLLOW: dict[str, Callable[[_Search, Operation, list[_Picked | None]], bool]] = {
     "Where": _Search._where, "Reshape": _Search._reshape, "Identity": _Search._identity, "GatherNd": _Search._gather_nd,
-    "GatherV2": _Search._gather, "SparseReshape": _Search._sparse_reshape, "SparseFillEmptyRows": _Search._fill,
+    "GatherV2": _Search._gather, "SparseReshape": _Search._sparse_reshape, "SparseFillEmptyRows": _Search._put_back,
     "SparseToDense": _Search._put_back}
 
 
@@ -341,7 +334,7 @@ def _is_first_column(op: Operation) -> bool:
 
 def _as_it_is(tensor: Tensor) -> Tensor:
     """The tensor of which a tensor of sizes is a copy, perhaps in another dtype."""
-    while tensor.op.type in ("Identity", "Cast"):
+    while (tensor := through(tensor)).op.type == "Cast":
         tensor = tensor.op.inputs[0]
     return tensor
 

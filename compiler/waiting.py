@@ -41,7 +41,7 @@ class Looked:
 
 @dataclass
 class Waiting:
-    """The operations of a plan, in their order.  `uses`: {tensor: (operation, number of its input) for each that takes it};
+    """The operations of a plan, in their order.  `uses`: {tensor: (operation, its number among what that takes)};
     `constants`: those that may run whenever others need them; `starters`: those that need nothing but these and variables;
     `writers`: {variable: operations that write it}; `changers`: {tensor that stands for a thing of the host: operations that may
     change it, and do so at a time of their own}."""

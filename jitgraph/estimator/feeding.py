@@ -179,7 +179,7 @@ def _source(data: Any, batch_size: int, most: int, random_start: bool, num_epoch
                 lambda seed: _of_arrays(arrays, epochs(seed, len(arrays[0]), row_bytes)))
     if hasattr(data, "iloc"):
         types = [dtypes.as_dtype(kind) for kind in [data.index.dtype, *data.dtypes]]
-        row_bytes = sum(kind.itemsize for kind in data.dtypes)
+        row_bytes = sum(np.dtype(kind.as_numpy_dtype).itemsize for kind in types)
         return types, [()] * len(types), lambda seed: _of_frame(data, epochs(seed, len(data), row_bytes))
     raise TypeError("data must be either a numpy array or pandas DataFrame if pandas is installed; got "
                     f"{type(data).__name__}")

@@ -219,6 +219,17 @@ def is_column(places: Any) -> bool:
     return known(places) and places.ndim == 2 and np.array_equal(places, np.outer(np.arange(len(places)), [1, 0]))
 
 
+def crosses_columns(attrs: Any, shapes: Any, constant: Any) -> bool:
+    """Whether a SparseCross crosses columns that have one feature in each row, as its result then has.
+
+    `attrs`, `shapes`: its attributes and the shapes of its inputs; `constant` gives what is known of the input of a number.
+    """
+    count = attrs["N"]
+    dense = shapes[2 * count + len(attrs["sparse_types"]):]
+    return all(shape is not None and tuple(shape[1:]) == (1,) for shape in dense) \
+        and all(is_column(constant(k)) for k in range(count))
+
+
 def axis_in(axis: Any, rank: int) -> int:
     """`axis` counted from the front.  Raises ValueError if it is not in [-rank, rank)."""
     axis = int(axis)

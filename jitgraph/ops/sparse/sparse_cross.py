@@ -113,12 +113,9 @@ def _cross_samples(rng, dtype):
 
 def _cross_shapes(c: Any) -> list:
     """In a run, how many combinations there are is known where each column has one feature in each row."""
-    count, columns, rows = c.attrs["N"], len(c.attrs["sparse_types"]), None
-    dense = c.shapes[2 * count + columns:]
-    if c.running and all(shape is not None and tuple(shape[1:]) == (1,) for shape in dense):
-        places = [c.constant(k) for k in range(count)]
-        if all(map(shape_rules.is_column, places)):
-            rows = dense[0][0] if dense else len(places[0]) if places else 0
+    rows = None
+    if c.running and shape_rules.crosses_columns(c.attrs, c.shapes, c.constant):
+        rows = 0 if not c.shapes else c.shapes[0][0] if c.attrs["N"] else c.shapes[-1][0]
     return [(rows, 2), (rows,), (2,)]
 
 
