@@ -35,6 +35,8 @@ class Seeds:
 class Repeated(Unary):
     """The elements again and again: `count` times, for ever if it is negative."""
 
+    orders = True
+
     def __init__(self, source: Source, count: int):
         super().__init__(source)
         self.count = count
@@ -77,6 +79,8 @@ class Shuffled(Unary):
     how often the elements are repeated, as a part of this.
     """
 
+    orders = True
+
     def __init__(self, source: Source, buffer: int, seed: int, seed2: int, again: bool = True, count: int | None = None):
         if buffer < 1:
             raise errors.InvalidArgumentError(None, None, "buffer_size must be greater than zero.")
@@ -98,29 +102,50 @@ class Shuffled(Unary):
         return self._shuffled(run.at("shuffle"), count, words(*self.seeds.at(run)))
 
     def _shuffled(self, run: Run, count: int, word: Callable[[], int]) -> Take:
-        epochs: collections.deque[list[Element]] = collections.deque([[]])      # what is in the buffer, by epoch
-        state = _Filling(self.source, run, count)
+        newest: list = []
+        epochs = collections.deque([newest])        # what is in the buffer, by epoch
+        begin = held = epoch = 0                    # where those of the first epoch begin; how many there are of all
+        take: Take | None = self.source.iterate(run) if count else None
+        fresh = True                                # nothing came yet from this epoch
+
+        def begin_epoch() -> None:
+            nonlocal take, fresh, newest, epoch
+            epoch += 1
+            if fresh and count < 0 or 0 <= count <= epoch:
+                take = None
+            else:
+                take, fresh, newest = self.source.iterate(run), True, []
+                epochs.append(newest)
 
         def shuffled() -> Element:
-            while state.take is not None and state.held < self.buffer:
-                state.fill(epochs)
+            nonlocal begin, held, fresh
+            while take is not None and held < self.buffer:
+                try:
+                    newest.append(take())
+                except StopIteration:
+                    begin_epoch()
+                    continue
+                fresh = False
+                held += 1
                 if len(epochs) > _MOST_EPOCHS:
                     break
-            if not state.held:
+            if not held:
                 raise StopIteration
             while not epochs[0]:
                 epochs.popleft()
             first = epochs[0]
             # what comes first in the ring buffer takes the place of what is taken out
-            place = state.begin + word() % (len(first) - state.begin)
-            first[place], first[state.begin], chosen = first[state.begin], _GONE, first[place]
-            state.begin += 1
-            state.held -= 1
-            if state.begin == len(first):
-                epochs[0], state.begin = [], 0
-            elif state.begin > self.buffer:
-                del first[:state.begin]
-                state.begin = 0
+            place = begin + word() % (len(first) - begin)
+            chosen = first[place]
+            first[place], first[begin] = first[begin], _GONE
+            begin += 1
+            held -= 1
+            if begin == len(first):
+                first.clear()
+                begin = 0
+            elif begin > self.buffer:
+                del first[:begin]
+                begin = 0
             return chosen
 
         return shuffled
@@ -134,36 +159,6 @@ class Shuffled(Unary):
 
 _GONE: Any = None
 _MOST_EPOCHS = 3        # no more of them fill a buffer that is larger than the dataset: nothing is chosen from them yet
-
-
-class _Filling:
-    """Where the filling of a buffer stands.  ``held``: elements in it; ``begin``: where those of its first epoch begin."""
-
-    def __init__(self, source: Source, run: Run, count: int):
-        self.source, self.run, self.count = source, run, count
-        self.epoch, self.held, self.begin = 0, 0, 0
-        self.take: Take | None = source.iterate(run) if count else None
-        self.fresh = True
-
-    def fill(self, epochs: collections.deque) -> None:
-        """Takes one element, of the next epoch if the present one is over; at the end of all, ``take`` becomes None."""
-        assert self.take is not None
-        while True:
-            try:
-                element = self.take()
-            except StopIteration:
-                self.epoch += 1
-                if self.fresh and self.count < 0 or 0 <= self.count <= self.epoch:
-                    self.take = None
-                    return
-                self.take = self.source.iterate(self.run)
-                epochs.append([])
-                self.fresh = True
-                continue
-            self.fresh = False
-            epochs[-1].append(element)
-            self.held += 1
-            return
 
 
 class Randoms(Source):
@@ -244,6 +239,8 @@ class Undisturbed(Unary):
 class Optimized(Same):
     """The elements, with what TensorFlow's optimiser does to their order."""
 
+    orders = True
+
     def __init__(self, source: Source, fuses: bool):
         super().__init__(source)
         self.fuses = fuses
@@ -252,4 +249,4 @@ class Optimized(Same):
         return self.resume(run, 0)
 
     def resume(self, run: Run, count: int) -> Take:
-        return self.source.resume(Run(run.session, run.path, self.fuses, run.stats), count)
+        return self.source.resume(run.with_(fused=self.fuses), count)

@@ -39,6 +39,8 @@ class Slices(Source):
 
     def resume(self, run: Run, count: int) -> Take:
         arrays, numbers = self.arrays, iter(range(count, self.count))
+        if run.numbers:
+            return numbers.__next__
         if len(arrays) == 1:
             only, = arrays
             return lambda: (only[next(numbers), ...],)
@@ -48,6 +50,12 @@ class Slices(Source):
             return tuple([array[number, ...] for array in arrays])
 
         return take
+
+    def numbered(self) -> bool:
+        return True
+
+    def rows(self, numbers: list) -> Element:
+        return tuple([array[numbers] for array in self.arrays])
 
     def size(self) -> int:
         return self.count
@@ -98,7 +106,13 @@ class Counting(Source):
 
     def resume(self, run: Run, count: int) -> Take:
         numbers, array = iter(self.numbers[count:]), np.array
-        return lambda: (array(next(numbers), np.int64),)
+        return numbers.__next__ if run.numbers else lambda: (array(next(numbers), np.int64),)
+
+    def numbered(self) -> bool:
+        return True
+
+    def rows(self, numbers: list) -> Element:
+        return np.array(numbers, np.int64),
 
     def size(self) -> int:
         return len(self.numbers)
@@ -127,6 +141,8 @@ class Same(Unary):
 
 class Taken(Unary):
     """The first elements, all of them if `count` is negative."""
+
+    orders = True
 
     def __init__(self, source: Source, count: int):
         super().__init__(source)
@@ -159,6 +175,8 @@ class Taken(Unary):
 class Skipped(Unary):
     """The elements after the first ones; none if `count` is negative."""
 
+    orders = True
+
     def __init__(self, source: Source, count: int):
         super().__init__(source)
         self.count = count
@@ -184,6 +202,8 @@ class Skipped(Unary):
 
 class Sharded(Unary):
     """Every element whose number has the remainder `index`."""
+
+    orders = True
 
     def __init__(self, source: Source, shards: int, index: int, require_non_empty: bool):
         if shards < 1:
@@ -243,16 +263,23 @@ class Joined(Source):
 class Zipped(Source):
     """Elements made of the components of one element of each source, as long as all have some."""
 
+    orders = True
+
     def __init__(self, sources: list[Source]):
         self.inputs = tuple(sources)
 
     def iterate(self, run: Run) -> Take:
         takes = [source.iterate(run.at(("zip", number))) for number, source in enumerate(self.inputs)]
+        if run.numbers:
+            return lambda: [take() for take in takes]
 
         def zipped() -> Element:
             return tuple([component for take in takes for component in take()])
 
         return zipped
+
+    def rows(self, numbers: list) -> Element:
+        return tuple([component for source, column in zip(self.inputs, zip(*numbers)) for component in source.rows(list(column))])
 
     def size(self) -> int:
         sizes = [source.size() for source in self.inputs if source.size() != INFINITE]
@@ -274,9 +301,10 @@ class Batched(Unary):
     def resume(self, run: Run, count: int) -> Take:
         if isinstance(self.source, Slices):
             return self._of_slices(self.source, count)
-        take = self.source.resume(run.at("batch"), count * self.batch)
+        together = self.source.rows if self.source.numbered() else stacked
+        take = self.source.resume(run.with_(numbers=self.source.numbered()).at("batch"), count * self.batch)
         gather = gathering(take, self.batch, self.drop, whole=self.source.fails_by_batches)
-        return lambda: stacked(gather())
+        return lambda: together(gather())
 
     def _of_slices(self, source: Slices, count: int) -> Take:
         """Slices that stand together are a batch already."""

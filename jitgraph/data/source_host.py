@@ -85,17 +85,22 @@ class Run:
     """One place in one iteration: the session, and the path of sources that led to it.
 
     ``fused``: whether a shuffle and the repetition of it are one, as TensorFlow's optimiser makes them; ``stats``: what takes
-    the statistics of this place, if anything does.
+    the statistics of this place, if anything does; ``numbers``: whether sources give numbers instead of elements, of which
+    ``Source.rows`` makes elements later.
     """
 
-    __slots__ = ("session", "path", "fused", "stats")
+    __slots__ = ("session", "path", "fused", "stats", "numbers")
 
-    def __init__(self, session: Session, path: tuple = (), fused: bool = False, stats: Any = None):
-        self.session, self.path, self.fused, self.stats = session, path, fused, stats
+    def __init__(self, session: Session, path: tuple = (), fused: bool = False, stats: Any = None, numbers: bool = False):
+        self.session, self.path, self.fused, self.stats, self.numbers = session, path, fused, stats, numbers
 
     def at(self, step: Hashable) -> Run:
         """The run of an input of the source at this place."""
-        return Run(self.session, (*self.path, step), self.fused, self.stats)
+        return Run(self.session, (*self.path, step), self.fused, self.stats, self.numbers)
+
+    def with_(self, **changed: Any) -> Run:
+        """The run at the same place, some of it changed."""
+        return Run(**{name: changed.get(name, getattr(self, name)) for name in self.__slots__})
 
     def inside(self, number: int) -> Run:
         """The run of the dataset that a function made of element `number`; optimisers do not look into functions."""
@@ -116,6 +121,7 @@ class Source:
     inputs: tuple[Source, ...] = ()
     recipe: Recipe | None = None
     fails_by_batches = False    # whether batches of it, in one step with it in TensorFlow, fail as a whole
+    orders = False              # whether the elements are those of its inputs as they are, with numbers if these have some
 
     def iterate(self, run: Run) -> Take:
         """The function that gives the elements of a new iteration."""
@@ -130,6 +136,15 @@ class Source:
         take = self.iterate(run)
         passed(take, count)
         return take
+
+    def numbered(self) -> bool:
+        """Whether the elements have numbers: all of them are at hand, they are alike in shape, and none is an error."""
+        return self.orders and all(source.numbered() for source in self.inputs)
+
+    def rows(self, numbers: list) -> Element:
+        """The elements of these numbers, which an iteration with ``Run.numbers`` has given, stacked."""
+        source, = self.inputs
+        return source.rows(numbers)
 
     def size(self) -> int:
         """The number of elements; INFINITE, or UNKNOWN."""

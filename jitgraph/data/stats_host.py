@@ -69,7 +69,7 @@ class Watched(Same):
         return self.resume(run, 0)
 
     def resume(self, run: Run, count: int) -> Take:
-        return self.source.resume(Run(run.session, run.path, run.fused, self.stats), count)
+        return self.source.resume(run.with_(stats=self.stats), count)
 
 
 class Timed(Same):
