@@ -18,6 +18,7 @@ from jitgraph.summary.summaries import scalar
 from jitgraph.train.queue_runner import QueueRunner, add_queue_runner
 
 GO = 256 << 10         # bytes of the batches that a thread puts into a queue in one go
+_TEXTS = 1 << 16        # texts that stand as objects of their own at a time while they are encoded
 _ENDED = (errors.OutOfRangeError, errors.CancelledError)
 
 
@@ -55,23 +56,30 @@ class _Epochs:
         return rows
 
 
-def _of_arrays(arrays: list[np.ndarray], epochs: _Epochs) -> Callable[[], list]:
+def _of_arrays(index: np.ndarray | None, arrays: list[np.ndarray], epochs: _Epochs) -> Callable[[], list]:
     if any(len(array) != epochs._length for array in arrays):
         raise ValueError("Array lengths must match.")
 
     def values() -> list:
         rows = epochs.next()
-        return [rows, *(array[rows] for array in arrays)]
+        return [rows if index is None else index[rows], *(array[rows] for array in arrays)]
 
     return values
 
 
-def _of_frame(frame: Any, epochs: _Epochs) -> Callable[[], list]:
-    def values() -> list:
-        part = frame.iloc[epochs.next()]
-        return [part.index.values, *(part[column].values for column in part.columns)]
-
-    return values
+def _texts_as_bytes(array: np.ndarray) -> np.ndarray:
+    """The array, str in it as the bytes that a queue holds: encoded once, not in each epoch, equal ones shared."""
+    if array.dtype.kind not in "UO":
+        return array
+    known: dict[str, bytes] = {}
+    flat, found = array.reshape(-1), np.empty(array.size, object)
+    for begin in range(0, array.size, _TEXTS):
+        texts = flat[begin:begin + _TEXTS].tolist()
+        if set(map(type, texts)) != {str}:
+            return array            # bytes already, or what the queue refuses
+        known.update({text: text.encode() for text in set(texts).difference(known)})
+        found[begin:begin + _TEXTS] = [known[text] for text in texts]
+    return found.reshape(array.shape)
 
 
 class _OfGenerator:
@@ -171,16 +179,23 @@ def _source(data: Any, batch_size: int, most: int, random_start: bool, num_epoch
         batches = min(most, GO // max(row_bytes, 1)) // batch_size
         return _Epochs(length, max(batches, 1) * batch_size, random_start, seed, num_epochs)
 
-    if isinstance(data, (np.ndarray, dict)):
-        arrays = [data] if isinstance(data, np.ndarray) else list(data.values())
-        types, shapes = _typed(arrays)
-        row_bytes = sum(array.nbytes // max(len(array), 1) for array in arrays)
-        return ([dtypes.int64, *types], [(), *(shape[1:] for shape in shapes)],
-                lambda seed: _of_arrays(arrays, epochs(seed, len(arrays[0]), row_bytes)))
+    index, arrays = _columns(data)
+    types, shapes = _typed(arrays)
+    first, shape = (dtypes.int64, ()) if index is None else (dtypes.as_dtype(index.dtype), index.shape[1:])
+    arrays = [_texts_as_bytes(array) for array in arrays]
+    row_bytes = sum(array.nbytes // max(len(array), 1) for array in arrays)
+    return ([first, *types], [shape, *(shape[1:] for shape in shapes)],
+            lambda seed: _of_arrays(index, arrays, epochs(seed, len(arrays[0]), row_bytes)))
+
+
+def _columns(data: Any) -> tuple[np.ndarray | None, list[np.ndarray]]:
+    """The index of a DataFrame, None for other data, and the columns.  Raises TypeError for what has none."""
+    if isinstance(data, np.ndarray):
+        return None, [data]
+    if isinstance(data, dict):
+        return None, list(data.values())
     if hasattr(data, "iloc"):
-        types = [dtypes.as_dtype(kind) for kind in [data.index.dtype, *data.dtypes]]
-        row_bytes = sum(np.dtype(kind.as_numpy_dtype).itemsize for kind in types)
-        return types, [()] * len(types), lambda seed: _of_frame(data, epochs(seed, len(data), row_bytes))
+        return data.index.to_numpy(), [data.iloc[:, k].to_numpy() for k in range(data.shape[1])]
     raise TypeError("data must be either a numpy array or pandas DataFrame if pandas is installed; got "
                     f"{type(data).__name__}")
 

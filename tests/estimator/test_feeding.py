@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+from jitgraph.estimator import feeding
 from jitgraph.estimator.feeding import enqueued
 
 
@@ -51,3 +52,22 @@ def test_a_frame_is_fed_as_arrays_are(tf):
     assert count == 96
     np.testing.assert_array_equal(a, np.arange(96))
     np.testing.assert_array_equal(b, index * 0.5)
+
+
+def test_texts_come_as_bytes(tf, monkeypatch):
+    monkeypatch.setattr(feeding, "_TEXTS", 16)
+    texts = np.array([["a", f"ä{k % 5}"] for k in range(100)])
+    count, (_, found) = first_go(tf, texts, capacity=100, enqueue_size=50)
+    np.testing.assert_array_equal(found, np.array([[one.encode() for one in row] for row in texts[:count].tolist()], object))
+
+
+def test_texts_of_a_frame_come_as_bytes(tf):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame([["a", b"b", 1]] * 9, index=[f"row {k}" for k in range(9)], columns=["x", "y", "z"])
+    _, (index, x, y, z) = first_go(tf, frame, capacity=8, enqueue_size=4)
+    assert (index[0], x[0], y[0], z[0]) == (b"row 0", b"a", b"b", 1)
+
+
+def test_what_is_no_text_is_refused_when_it_is_fed(tf):
+    with pytest.raises(tf.errors.InternalError, match="Unsupported object type float"):
+        first_go(tf, np.array(["a", 0.5, "b"], object), capacity=8, enqueue_size=3)
