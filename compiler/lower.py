@@ -191,7 +191,7 @@ class _Lowering:
             return NotImplemented
         known = self.program.target.elements_at(op)
         if any(v.dtype.name not in known for v in inputs) or any(t.dtype.base_dtype.name not in known for t in op.outputs):
-            return NotImplemented
+            return self._views(op, inputs)
         found = self._lowered(op, inputs, op.attrs)
         halves = {v.dtype.name for v in inputs} | {t.dtype.base_dtype.name for t in op.outputs}
         # what has kernels for float32 alone is computed in that; random numbers of 16 bits are others than those of 32
@@ -199,6 +199,17 @@ class _Lowering:
             inputs = [self.b.cast(v, dtypes.float32) if v.dtype.name in HALVES else v for v in inputs]
             wide = {k: dtypes.float32 if isinstance(a, dtypes.DType) and a.name in HALVES else a for k, a in op.attrs.items()}
             found = self._lowered(op, inputs, wide)
+        return found
+
+    def _views(self, op: Operation, inputs: list[Value]) -> list[Value] | Any:
+        """What an operation that only sees strings in another way gives, else NotImplemented."""
+        start = len(self.b.nodes)
+        if op.opdef.lower is None or any(t.dtype.base_dtype.name != "string" for t in op.outputs):
+            return NotImplemented
+        found = self._lowered(op, inputs, op.attrs)
+        if not all(node.kind.is_view and resolve(node.out) for node in self.b.nodes[start:]):
+            self.b.forget(self.b.nodes[start:])
+            return NotImplemented
         return found
 
     def _lowered(self, op: Operation, inputs: list[Value], attrs: dict[str, Any]) -> list[Value] | Any:

@@ -44,7 +44,7 @@ def _extreme(node: Node) -> str:
 def expressible(nodes: list[Node], target: str) -> bool:
     """Whether the target has kernels for all of these primitives; else the op runs on the host."""
     for node in nodes:
-        if any(v.dtype.name not in ELEMENTS for v in node.outputs):
+        if not node.kind.is_view and any(v.dtype.name not in ELEMENTS for v in node.outputs):
             return False
         if node.kind.kernels and any(v.dtype.name in HALVES for v in (*node.inputs, *node.outputs)):
             few = all(sizes.count(v.shape) < 1 << 31 for v in (*node.inputs, *node.outputs))       # more are the host's
