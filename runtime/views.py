@@ -21,13 +21,14 @@ class Views:
         self.known: dict[View, tuple[np.ndarray, np.ndarray]] = {}      # {view: (array, the part of it)}
 
     def bound(self, slot: int, shape: Sequence[int], strides: Sequence[int], offset: int, is_whole: bool) -> View:
-        """(slot, shape, None if it is all of the slot's array as that lies, else strides and offset)."""
+        """(slot, shape, None if it is all of the slot's array in the order in which it lies, else strides and offset)."""
         if is_whole:
             return slot, self.binding.shapes[slot], None
         numbers = self.binding.numbers
         shape = tuple([numbers[d] for d in shape])
-        whole = numbers[offset] == 0 and shape == self.binding.shapes[slot] and _is_plain(strides, shape, numbers)
-        return slot, shape, None if whole else (tuple([numbers[d] for d in strides]), numbers[offset])
+        in_order = numbers[offset] == 0 and math.prod(shape) == math.prod(self.binding.shapes[slot]) \
+            and _is_plain(strides, shape, numbers)
+        return slot, shape, None if in_order else (tuple([numbers[d] for d in strides]), numbers[offset])
 
     def part(self, array: np.ndarray, view: View) -> np.ndarray:
         """What a view shows of the array behind its slot; of constants and temporaries, which lie where they lay in most runs, it
@@ -36,8 +37,11 @@ class Views:
         known = self.known.get(view)
         if known is not None and known[0] is array:
             return known[1]
-        strides, offset = layout or (_plain_strides(shape), 0)
-        part = _strided(array, shape, strides, offset)
+        if layout is None and array.size == math.prod(shape):
+            part = array.reshape(shape)
+        else:
+            strides, offset = layout or (_plain_strides(shape), 0)
+            part = _strided(array, shape, strides, offset)
         if self.binding.layout.slots[slot].kind in ("const", "temp"):
             self.known[view] = array, part
         return part

@@ -7,6 +7,7 @@ import pytest
 import jitgraph as tf
 from jitgraph.compiler import compile
 
+
 @pytest.fixture
 def graph():
     with tf.Graph().as_default() as graph:
