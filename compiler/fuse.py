@@ -137,8 +137,9 @@ def stored_values(units: Iterable[Group | Node], outputs: Iterable[Value]) -> se
         for node in members:
             whole = len(node.inputs) - len(node.kind.computed_inputs(node)) if isinstance(unit, Group) else 0
             for k, value in enumerate(node.inputs):
-                used.add(trace(value)[0].node)
-                if k < whole or unit_of.get(trace(value)[0].node) is not unit:
+                maker = trace(value)[0].node
+                used.add(maker)
+                if k < whole or unit_of.get(maker) is not unit:
                     stored.add(resolve(value)[0])
     return stored | {node.out for node in unit_of if node not in used and node.kind.may_fail(node)}
 

@@ -131,6 +131,8 @@ class Size:
         if not isinstance(other, (int, Size)):
             return _with_number(self, other, "__mul__")
         if not isinstance(other, Size):
+            if other == 1:          # which every product begins with
+                return self
             return Size(tuple([(m, c * other) for m, c in self.terms]), self.hint * other, self.space) if other else 0
         terms: dict[Monomial, int] = {}
         for m1, c1 in self.terms:
