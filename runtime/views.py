@@ -39,6 +39,7 @@ class Views:
             return known[1]
         if layout is None and array.size == math.prod(shape):
             part = array.reshape(shape)
+            part.flags.writeable = False
         else:
             strides, offset = layout or (_plain_strides(shape), 0)
             part = _strided(array, shape, strides, offset)
