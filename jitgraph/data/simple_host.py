@@ -301,8 +301,9 @@ class Batched(Unary):
     def resume(self, run: Run, count: int) -> Take:
         if isinstance(self.source, Slices):
             return self._of_slices(self.source, count)
-        together = self.source.rows if self.source.numbered() else stacked
-        take = self.source.resume(run.with_(numbers=self.source.numbered()).at("batch"), count * self.batch)
+        numbered = self.source.numbered()
+        together = self.source.rows if numbered else stacked
+        take = self.source.resume(run.with_(numbers=numbered).at("batch"), count * self.batch)
         gather = gathering(take, self.batch, self.drop, whole=self.source.fails_by_batches)
         return lambda: together(gather())
 

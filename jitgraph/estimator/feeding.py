@@ -182,7 +182,7 @@ def _source(data: Any, batch_size: int, most: int, random_start: bool, num_epoch
     index, arrays = _columns(data)
     types, shapes = _typed(arrays)
     first, shape = (dtypes.int64, ()) if index is None else (dtypes.as_dtype(index.dtype), index.shape[1:])
-    arrays = [_texts_as_bytes(array) for array in arrays]
+    index, arrays = None if index is None else _texts_as_bytes(index), [_texts_as_bytes(array) for array in arrays]
     row_bytes = sum(array.nbytes // max(len(array), 1) for array in arrays)
     return ([first, *types], [shape, *(shape[1:] for shape in shapes)],
             lambda seed: _of_arrays(index, arrays, epochs(seed, len(arrays[0]), row_bytes)))

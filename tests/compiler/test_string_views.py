@@ -26,7 +26,7 @@ VIEWS = {
     "unstack": lambda x: tf.unstack(x, axis=1)[2],
     "split": lambda x: tf.split(x, 2, 1)[1],
     "broadcast": lambda x: tf.broadcast_to(x, [2, 3, 4]),
-    "diagonal of parts": lambda x: tf.transpose(tf.expand_dims(x[1:], 0))[1:],
+    "part of a transpose": lambda x: tf.transpose(tf.expand_dims(x[1:], 0))[1:],
 }
 COPIES = {
     "reshape of a transpose": lambda x: tf.reshape(tf.transpose(x), [-1]),
