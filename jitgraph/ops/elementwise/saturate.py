@@ -17,8 +17,8 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
         value = convert_to_tensor(value, name="value")
         dtype = as_dtype(dtype).base_dtype
         source = value.dtype.base_dtype
-        if source.min < dtype.min:
+        if float(source.min) < float(dtype.min):        # as floats: half has no bounds of integers
             value = maximum(value, convert_to_tensor(dtype.min, source, "min"))
-        if source.max > dtype.max:
+        if float(source.max) > float(dtype.max):
             value = minimum(value, convert_to_tensor(dtype.max, source, "max"))
         return cast(value, dtype, name=scope)
