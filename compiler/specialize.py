@@ -317,7 +317,8 @@ class _Specializer:
         if op.opdef.shape is None or op.opdef.calls and not holds:
             return [(t._shape if holds and not op.opdef.dynamic else None, None) for t in op.outputs]
         shapes = apply_rule(op, infos)
-        if not (doubted or op.opdef.dynamic):       # of the latter a program's set_shape says what it hopes for
+        hoped = op.opdef.dynamic and not op.opdef.host      # by a program's set_shape; what the host gives is looked at
+        if not (doubted or hoped):
             shapes = [_merged(s, t._shape) for s, t in zip(shapes, op.outputs)]
         known: list[Elements | None] = [None] * len(shapes)
         if op.opdef.calls and not (all(map(_is_full, shapes)) and all(i is None or i.elements is None for i in infos)):

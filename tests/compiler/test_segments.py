@@ -129,6 +129,21 @@ def test_columns_that_do_not_wait_for_one_another_share_segments(tf):
         assert sum(bool(program.rest) for program in _programs(session)) == 3     # masks; unique; what waits for the write
 
 
+def test_a_stated_size_of_what_the_host_makes_ends_no_segment(tf):
+    """The host's values are looked at, and one of another size is refused."""
+    file = tf.placeholder(tf.string, [])
+    image = tf.image.decode_png(file, 3)
+    image.set_shape([4, 6, 3])
+    half = tf.image.resize_images(image, [2, 3])
+    pixels = np.arange(72, dtype=np.uint8).reshape(4, 6, 3)
+    with tf.Session(jit="always") as session:
+        fitting, other = session.run([tf.image.encode_png(pixels), tf.image.encode_png(pixels[1:])])
+        np.testing.assert_array_equal(session.run(half, {file: fitting}), pixels[::2, ::2])
+        assert [bool(c.program.rest) for c in session.plans[-1].compiled] == [False]
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"has shape \[3, 6, 3\], but the graph states \[4,6,3\]"):
+            session.run(half, {file: other})
+
+
 def test_what_is_fed_is_handed_on_without_a_copy(tf, monkeypatch):
     """And is the caller's own where it is a result: a later change of the fed array changes nothing."""
     from jitgraph.runtime.binding import Binding
