@@ -55,7 +55,7 @@ def _new_size(images: np.ndarray, size: Any) -> tuple[int, int]:
 def _samples(*attributes: dict) -> Any:
     def samples(rng: Any, dtype: Any) -> list:
         images = draw(rng, (2, 3, 4, 2), dtype, 0, 9)
-        return [([images, np.array(size, np.int32)], attrs) for size in ((5, 7), (2, 3), (1, 1), (3, 4))
+        return [([images, np.array(size, np.int32)], attrs) for size in ((5, 7), (2, 3), (1, 1), (3, 4), (3, 2))
                 for attrs in attributes]
 
     return samples
@@ -89,11 +89,16 @@ def _lower_bilinear(b: Any, images: Any, size: Any, align_corners: bool, half_pi
     new = _known_size(size)
     if new is None:
         return NotImplemented
-    found = b.cast(images, dtypes.float32)
+    found = images
     for axis in (2, 1):
         have, wanted = images.shape[axis], new[axis - 1]
         if have == wanted:
             continue
+        if _picks(have, wanted, images.dtype, align_corners, half_pixel_centers):
+            found = b.slice(found, (0,) * 4, [wanted if k == axis else size for k, size in enumerate(found.shape)],
+                            [have // wanted if k == axis else 1 for k in range(4)])
+            continue
+        found = b.cast(found, dtypes.float32)
         if resize_in_runs.are_open(have, wanted):
             lower, upper, way = resize_in_runs.between(b, have, wanted, align_corners, half_pixel_centers)
         else:
@@ -102,7 +107,12 @@ def _lower_bilinear(b: Any, images: Any, size: Any, align_corners: bool, half_pi
             way = b.const(at[2], dtypes.float32)
         before, after = (b.gather(found, places, axis) for places in (lower, upper))
         found = before + (after - before) * b.reshape(way, (wanted, *(1,) * (3 - axis)))
-    return found
+    return b.cast(found, dtypes.float32)
+
+
+def _picks(have: Any, wanted: int, dtype: Any, align_corners: bool, half_pixel_centers: bool) -> bool:
+    """Whether each new pixel is an old one: of integers, as infinities would become NaN on their way to the next."""
+    return isinstance(have, int) and dtype.is_integer and not (align_corners or half_pixel_centers) and have % wanted == 0
 
 
 def interpolation(images: np.ndarray, size: Any, align_corners: bool, half_pixel_centers: bool) -> list[tuple]:
