@@ -63,7 +63,8 @@ def test_every_dependency_and_every_extra_is_listed(monkeypatch):
     assert set(broken) == set(names)
     assert broken["rich"] == (doctor.BROKEN, f"{sys.executable} -m pip install rich")
     image, = (row for row in doctor._extras() if row[0] == "image")
-    assert image[1:] == ("pillow, simplejpeg not found", doctor.MISSING, f"{sys.executable} -m pip install 'jitgraph[image]'")
+    assert image[1:] == ("pillow, simplejpeg, pyspng not found", doctor.MISSING,
+                         f"{sys.executable} -m pip install 'jitgraph[image]'")
 
 
 def test_what_was_found_of_a_gpu(monkeypatch):

@@ -1,5 +1,7 @@
-"""Images read from and written to PNG, JPEG, GIF and BMP.  Pillow does the work, but for whole JPEG files by the fast cosine
-transform (`jpeg_files`), which Pillow does not offer: without simplejpeg their pixels differ by up to 4 from TensorFlow's.
+"""Images read from and written to PNG (`png_files`), JPEG (`jpeg_files`), GIF, by Pillow, and BMP (`bmp_files`).
+
+Pillow encodes, and decodes what the faster libraries do not read.  Without simplejpeg the pixels of a JPEG file differ by up to 4
+from TensorFlow's.
 """
 from __future__ import annotations
 
@@ -21,12 +23,11 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.graph.texts import as_text
 from jitgraph.installing import advice
 from jitgraph.ops.image.bmp_files import bmp_pixels
-from jitgraph.ops.image.image_dtype import convert_image_dtype
+from jitgraph.ops.image.image_dtype import convert_image_dtype, pixels_as
 from jitgraph.ops.image.jpeg_files import jpeg_pixels
+from jitgraph.ops.image.png_files import deep_png, png_pixels
 
 _PIXELS = TypeSet(dtypes.uint8, dtypes.uint16, default=dtypes.uint8)
-_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
-_RED, _GREEN = 29900 * 32768 // 100000, 58700 * 32768 // 100000
 _SIGNATURES = {b"\xff\xd8\xff": "JPEG", b"\x89PN": "PNG", b"GIF": "GIF", b"BM": "BMP"}
 
 
@@ -40,69 +41,98 @@ def _pillow() -> Any:
 
 # -- decoding ----------------------------------------------------------------------------------------------------------
 
-def _opened(contents: Any, formats: tuple[str, ...], what: str) -> Any:
-    if np.ndim(contents):
-        raise invalid(f"contents must be scalar, got shape {list(np.shape(contents))}")
-    data = np.asarray(contents, object).item()
+def _file(contents: np.ndarray) -> bytes:
+    if contents.ndim:
+        raise invalid(f"contents must be scalar, got shape {list(contents.shape)}")
+    data: bytes = contents.item()
+    return data
+
+
+def _kind_of(data: bytes) -> str | None:
+    for start, kind in _SIGNATURES.items():
+        if data.startswith(start):
+            return kind
+    return None
+
+
+def _opened(data: bytes, kind: str) -> Any:
+    """A file of a known kind, opened and read by Pillow."""
     pillow = _pillow()
     try:
-        image = pillow.open(io.BytesIO(data), formats=formats)
+        image = pillow.open(io.BytesIO(data), formats=(kind,))
         image.load()
     except ImportError:
         raise
     except pillow.UnidentifiedImageError:
-        kind = next((kind for start, kind in _SIGNATURES.items() if data.startswith(start) and kind in formats), None)
-        if kind is not None:
-            raise invalid(f"Invalid {kind} header, data size {len(data)}") from None
-        shown = "empty file" if not data else "unknown format starting with '" + data[:16].decode("latin1") + "'"
-        raise invalid(f"Expected image ({', '.join(formats)}), got {shown}") from None
+        raise invalid(f"Invalid {kind} header, data size {len(data)}") from None
     except Exception as error:
-        raise invalid(f"Invalid {what} data or crop window, data size {len(data)} ({error})" if what == "JPEG" else
-                      f"Invalid {what} data, size {len(data)} ({error})") from None
+        raise invalid(f"Invalid JPEG data or crop window, data size {len(data)} ({error})" if kind == "JPEG" else
+                      f"Invalid {kind} data, size {len(data)} ({error})") from None
     return image
 
 
-def _channels_of(image: Any) -> int:
-    """How many channels TensorFlow's decoder gives an image for `channels=0`."""
-    if image.mode == "P":
-        return 4 if "transparency" in image.info else 3
-    if image.mode in ("1", "L", "I", "F") or image.mode.startswith("I;16"):
-        return 2 if "transparency" in image.info else 1
-    return {"LA": 2, "RGBA": 4}.get(image.mode, 4 if "transparency" in image.info else 3)
+def _pixels(contents: Any, channels: int, deep: bool = False, ratio: int = 1, fancy_upscaling: bool = True,
+            dct_method: Any = "") -> np.ndarray:
+    """The pixels uint8, or uint16 if `deep`, of a PNG, a JPEG or a GIF of one frame; channels 0 for those that it has.
+
+    The last three are for JPEG files alone, as TensorFlow has it.
+    """
+    data = _file(contents)
+    kind = _kind_of(data)
+    if kind == "PNG":
+        return png_pixels(data, channels, deep)
+    if kind not in ("JPEG", "GIF"):
+        shown = f"unknown format starting with '{_escaped(data[:16])}'" if data else "empty file"
+        raise invalid(f"Expected image (JPEG, PNG, or GIF), got {shown}")
+    if deep:
+        raise invalid(f"{kind} does not support uint16 output")
+    if kind == "JPEG":
+        _check_channels(channels, (0, 1, 3), " for JPEG")
+        return _jpeg_pixels(data, channels, ratio, fancy_upscaling, as_text(dct_method) != "INTEGER_ACCURATE")
+    if channels not in (0, 3):
+        raise invalid(f"channels must be 0 or 3 for GIF, got {channels}")
+    frames = _gif_frames(data)
+    if len(frames) > 1:
+        raise invalid(f"Got {len(frames)} frames, but animated gifs can only be decoded by tf.image.decode_gif or "
+                      "tf.image.decode_image")
+    return frames[0]
 
 
-def _pixels(image: Any, channels: int) -> np.ndarray:
-    """The pixels [height, width, channels] of an opened image; channels 0 for those it has."""
-    channels = channels or _channels_of(image)
-    if image.mode.startswith("I"):              # 16 bits of gray
-        wide = np.asarray(image).astype(np.uint16)
-        gray = wide[..., None] if channels <= 2 else np.repeat(wide[..., None], 3, -1)
-        if channels in (2, 4):
-            gray = np.concatenate([gray, np.full((*gray.shape[:2], 1), 65535, np.uint16)], -1)
-        return gray
-    if channels == 1 and image.mode not in ("1", "L", "LA"):
-        return _gray(np.asarray(image.convert("RGB")))
-    found = np.asarray(image if image.mode == _MODES[channels] else image.convert(_MODES[channels]))
-    return found.reshape(*found.shape[:2], channels)
+def _escaped(data: bytes) -> str:
+    """Bytes as C writes them: those that are not ASCII's letters and signs as octal numbers."""
+    named = {9: "\\t", 10: "\\n", 13: "\\r", 34: '\\"', 39: "\\'", 92: "\\\\"}
+    return "".join(named.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in data)
 
 
-def _gray(rgb: np.ndarray) -> np.ndarray:
-    """Luma as libpng computes it: fixed-point weights, the result cut off."""
-    red, green, blue = (rgb[..., i:i + 1].astype(np.uint32) for i in range(3))
-    weighted = (red * _RED + green * _GREEN + blue * (32768 - _RED - _GREEN)) >> 15
-    return np.where((red == green) & (red == blue), red, weighted).astype(np.uint8)
+def _jpeg_pixels(data: bytes, channels: int, ratio: int, fancy_upscaling: bool, fast: bool) -> np.ndarray:
+    found = jpeg_pixels(data, channels, ratio, fancy_upscaling, fast)
+    if found is not None:
+        return found
+    image = _opened(data, "JPEG")
+    gray = channels == 1 or not channels and image.mode == "L"
+    if ratio > 1 or gray:
+        size = [-(-n // ratio) for n in image.size]
+        image = _pillow().open(io.BytesIO(data))
+        image.draft("L" if gray else None, size)            # the luma as it is in the file
+        if list(image.size) != size:
+            image = image.resize(size, _pillow().Resampling.BOX)
+    mode = "L" if gray else "RGB"
+    found = np.asarray(image if image.mode == mode else image.convert(mode))
+    return found.reshape(*found.shape[:2], 1 if gray else 3)
 
 
-def _as_kind(pixels: np.ndarray, dtype: Any) -> np.ndarray:
-    """Pixels of 8 or 16 bits as the wanted ones."""
-    if dtype == dtypes.uint16:
-        return pixels if pixels.dtype == np.uint16 else pixels.astype(np.uint16) * np.uint16(257)
-    return pixels if pixels.dtype == np.uint8 else (pixels >> 8).astype(np.uint8)
+def _gif_frames(data: bytes) -> np.ndarray:
+    image = _opened(data, "GIF")
+    frames = []
+    for i in range(getattr(image, "n_frames", 1)):
+        image.seek(i)
+        frames.append(np.asarray(image.convert("RGB")))
+    return np.stack(frames)
 
 
-def _check_channels(channels: int, allowed: tuple) -> None:
+def _check_channels(channels: int, allowed: tuple, kind: str = "") -> None:
     if channels not in allowed:
-        raise invalid(f"channels must be {', '.join(map(str, allowed[:-1]))} or {allowed[-1]}, got {channels}")
+        raise invalid(f"channels must be {', '.join(map(str, allowed[:-1]))}, or {allowed[-1]}{kind}, got {channels}")
 
 
 def _image_shape(c: Any) -> Any:
@@ -140,38 +170,18 @@ def _png_samples(rng, dtype):
 def _decode_png(contents, channels, dtype):
     """The pixels of a PNG (or JPEG, or GIF of one frame) file."""
     _check_channels(channels, (0, 1, 3, 4))
-    found = None if channels == 4 or np.ndim(contents) else jpeg_pixels(np.asarray(contents, object).item(), channels)
-    if found is not None:
-        return _as_kind(found, dtype)
-    image = _opened(contents, ("JPEG", "PNG", "GIF"), "PNG")
-    return _as_kind(_pixels(image, channels), dtype)
+    return _pixels(contents, channels, dtype == dtypes.uint16)
 
 
 _JPEG = ("channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, try_recover_truncated: bool = False, "
          'acceptable_fraction: float = 1.0, dct_method: string = ""')
 
 
-def _jpeg_pixels(contents: Any, channels: int, ratio: int = 1, fancy_upscaling: bool = True, dct_method: str = "") -> np.ndarray:
-    _check_channels(channels, (0, 1, 3))
+def _from_jpeg_op(contents, channels, ratio, fancy_upscaling, dct_method):
+    _check_channels(channels, (0, 1, 3, 4))
     if ratio not in (1, 2, 4, 8):
         raise invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
-    data = b"" if np.ndim(contents) else np.asarray(contents, object).item()
-    found = jpeg_pixels(data, channels, ratio, fancy_upscaling, as_text(dct_method) != "INTEGER_ACCURATE")
-    if found is not None:
-        return found
-    image = _opened(contents, ("JPEG", "PNG", "GIF"), "JPEG")
-    if ratio > 1:
-        size = [-(-n // ratio) for n in image.size]
-        image = _pillow().open(io.BytesIO(np.asarray(contents, object).item()))
-        image.draft(None, size)
-        if list(image.size) != size:
-            image = image.resize(size, _pillow().Resampling.BOX)
-    elif channels == 1 and image.format == "JPEG":
-        image = _pillow().open(io.BytesIO(np.asarray(contents, object).item()))
-        image.draft("L", None)              # the luma as it is in the file
-    if image.mode == "L" and not channels:
-        channels = 1
-    return _as_kind(_pixels(image, channels or 3), dtypes.uint8)
+    return _pixels(contents, channels, False, ratio, fancy_upscaling, dct_method)
 
 
 @op(f"DecodeJpeg(contents: string; {_JPEG}) -> image: uint8", shape=_image_shape, host=True, dynamic=True,
@@ -179,7 +189,7 @@ def _jpeg_pixels(contents: Any, channels: int, ratio: int = 1, fancy_upscaling: 
                                 for channels, ratio in ((0, 1), (1, 2))])
 def _decode_jpeg(contents, channels, ratio, fancy_upscaling, dct_method):
     """The pixels of a JPEG (or PNG, or GIF of one frame) file, `ratio` times smaller."""
-    return _jpeg_pixels(contents, channels, ratio, fancy_upscaling, dct_method)
+    return _from_jpeg_op(contents, channels, ratio, fancy_upscaling, dct_method)
 
 
 @op(f"DecodeAndCropJpeg(contents: string, crop_window: int32; {_JPEG}) -> image: uint8", host=True, dynamic=True,
@@ -187,7 +197,7 @@ def _decode_jpeg(contents, channels, ratio, fancy_upscaling, dct_method):
 def _decode_and_crop_jpeg(contents, crop_window, channels, ratio, fancy_upscaling, dct_method):
     """A window (y, x, height, width) of the pixels of a JPEG file."""
     y, x, height, width = (int(n) for n in crop_window)
-    pixels = _jpeg_pixels(contents, channels, ratio, fancy_upscaling, dct_method)
+    pixels = _from_jpeg_op(contents, channels, ratio, fancy_upscaling, dct_method)
     if y < 0 or x < 0 or height <= 0 or width <= 0 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
         raise invalid(f"Invalid JPEG data or crop window, crop window {list(map(int, crop_window))} for an image of "
                       f"{pixels.shape[0]} x {pixels.shape[1]}")
@@ -199,21 +209,15 @@ def _decode_and_crop_jpeg(contents, crop_window, channels, ratio, fancy_upscalin
 def _decode_bmp(contents, channels):
     """The pixels of a BMP file."""
     _check_channels(channels, (0, 1, 3, 4))
-    if np.ndim(contents):
-        raise invalid(f"contents must be scalar, got shape {list(np.shape(contents))}")
-    return bmp_pixels(np.asarray(contents, object).item(), channels)
+    return bmp_pixels(_file(contents), channels)
 
 
 @op("DecodeGif(contents: string) -> image: uint8", shape=lambda c: (None, None, None, 3), host=True, dynamic=True,
     samples=lambda rng, dtype: [[_encoded("GIF")]])
 def _decode_gif(contents):
-    """The frames of a GIF file: [frames, height, width, 3]."""
-    image = _opened(contents, ("GIF",), "GIF")
-    frames = []
-    for i in range(getattr(image, "n_frames", 1)):
-        image.seek(i)
-        frames.append(np.asarray(image.convert("RGB")))
-    return np.stack(frames)
+    """The frames of a GIF file (or the only one of a PNG or JPEG): [frames, height, width, 3]."""
+    data = _file(contents)
+    return _gif_frames(data) if _kind_of(data) == "GIF" else _pixels(contents, 3)[None]
 
 
 @op("ExtractJpegShape(contents: string; output_type: type = int32) -> image_shape: output_type",
@@ -221,11 +225,19 @@ def _decode_gif(contents):
     samples=lambda rng, dtype: [([_encoded("JPEG")], {"output_type": one}) for one in (dtypes.int32, dtypes.int64)])
 def _extract_jpeg_shape(contents, output_type):
     """Height, width and channels of a JPEG file."""
-    image = _opened(contents, ("JPEG",), "JPEG")
+    data = _file(contents)
+    if _kind_of(data) != "JPEG":
+        raise invalid(f"Invalid JPEG data, size {len(data)}")
+    image = _opened(data, "JPEG")
     return np.array([image.height, image.width, len(image.getbands())], output_type.as_numpy_dtype)
 
 
 # -- encoding ----------------------------------------------------------------------------------------------------------
+
+def _encoded_shape(c: Any) -> tuple:
+    shape_rules.with_rank(c.shapes[0], 3, "image")
+    return ()
+
 
 def _string(data: bytes) -> np.ndarray:
     found = np.empty((), object)
@@ -240,19 +252,20 @@ def _saved(pixels: np.ndarray, kind: str, **options: Any) -> np.ndarray:
     return _string(file.getvalue())
 
 
-@op("EncodePng(image: T; compression: int = -1) -> contents: string", T=_PIXELS, shape=lambda c: (), host=True,
-    samples=lambda rng, dtype: [[rng.integers(0, 256, (5, 4, 1)).astype(dtype)]])
+@op("EncodePng(image: T; compression: int = -1) -> contents: string", T=_PIXELS, shape=_encoded_shape, host=True,
+    samples=lambda rng, dtype: [[rng.integers(0, 256, (5, 4, channels)).astype(dtype)] for channels in (1, 3)])
 def _encode_png(image, compression):
     """A PNG file of pixels [height, width, 1 to 4]."""
-    if image.ndim != 3 or image.shape[-1] not in (1, 2, 3, 4):
-        raise invalid(f"image must be 3-dimensional with 1, 2, 3, or 4 channels, got shape {list(image.shape)}")
+    if not -1 <= compression <= 9:
+        raise invalid(f"compression should be in [-1,9], got {compression}")
+    if image.ndim != 3:
+        raise invalid(f"image must be 3-dimensional, got shape {list(image.shape)}")
+    if image.shape[-1] not in (1, 2, 3, 4):
+        raise invalid(f"image must have 1, 2, 3, or 4 channels, got {image.shape[-1]}")
     if not image.size:
         raise invalid(f"image must not be empty, got shape {list(image.shape)}")
-    if image.dtype == np.uint16 and image.shape[-1] > 1:
-        from jitgraph.graph.errors import UnimplementedError
-
-        raise UnimplementedError(None, None, "PNG with 16 bits per pixel is written for one channel only: encode the "
-                                             "channels one by one, or cast the image to uint8")
+    if image.dtype == np.uint16 and image.shape[-1] > 1:        # Pillow writes no more than 8 bits of these
+        return _string(deep_png(image, int(compression)))
     return _saved(image, "PNG", **({} if compression < 0 else {"compress_level": int(compression)}))
 
 
@@ -262,15 +275,20 @@ def png_of(pixels: np.ndarray) -> bytes:
 
 
 def _checked_jpeg(image: np.ndarray, wanted: str) -> None:
-    if image.ndim != 3 or image.shape[-1] not in (1, 3):
-        raise invalid(f"image must be 3-dimensional with 1 or 3 channels, got shape {list(image.shape)}")
+    if image.ndim != 3:
+        raise invalid(f"image must be 3-dimensional, got shape {list(image.shape)}")
+    shape = str(list(image.shape)).replace(" ", "")
+    if not image.size:
+        raise invalid(f"cannot write an empty image, got {shape}")
     if wanted and image.shape[-1] != {"grayscale": 1, "rgb": 3}[wanted]:
-        raise invalid(f"format '{wanted}' does not fit an image of {image.shape[-1]} channels")
+        raise invalid(f"format {wanted} expects {1 if wanted == 'grayscale' else 3} channels, got {shape}")
+    if image.shape[-1] not in (1, 3):
+        raise invalid(f"image must have 1 or 3 channels, got {shape}")
 
 
 @op('EncodeJpeg(image: uint8; format: string {"", "grayscale", "rgb"} = "", quality: int = 95, progressive: bool = False, '
     'optimize_size: bool = False, chroma_downsampling: bool = True, density_unit: string {"in", "cm"} = "in", x_density: '
-    'int = 300, y_density: int = 300, xmp_metadata: string = "") -> contents: string', shape=lambda c: (), host=True,
+    'int = 300, y_density: int = 300, xmp_metadata: string = "") -> contents: string', shape=_encoded_shape, host=True,
     samples=lambda rng, dtype: [[rng.integers(0, 256, (5, 4, channels)).astype(np.uint8)] for channels in (1, 3)])
 def _encode_jpeg(image, format, quality, progressive, optimize_size, chroma_downsampling, density_unit, x_density,
                  y_density):
@@ -284,7 +302,7 @@ def _encode_jpeg(image, format, quality, progressive, optimize_size, chroma_down
                                                                     round(y_density * per_inch)))
 
 
-@op("EncodeJpegVariableQuality(images: uint8, quality: int32) -> contents: string", shape=lambda c: (), host=True,
+@op("EncodeJpegVariableQuality(images: uint8, quality: int32) -> contents: string", shape=_encoded_shape, host=True,
     samples=lambda rng, dtype: [[rng.integers(0, 256, (5, 4, 3)).astype(np.uint8), np.array(80, np.int32)]])
 def _encode_jpeg_variable_quality(images, quality):
     """A JPEG file of a quality that is an input."""
@@ -335,7 +353,7 @@ def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str
 
 
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
-    """A PNG file, a scalar string, of pixels [height, width, 1 to 4], uint8 (or uint16 with one channel)."""
+    """A PNG file, a scalar string, of pixels [height, width, 1 to 4], uint8 or uint16."""
     return _encode_png(image, compression=compression, name=name)
 
 
@@ -355,31 +373,31 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
 
 
 @op("DecodeImage(contents: string; channels: int = 0, dtype: type = uint8, expand_animations: bool = True) -> image: "
-    "dtype", dtype=TypeSet(dtypes.uint8, dtypes.uint16, dtypes.float32, default=dtypes.uint8), host=True, dynamic=True,
+    "dtype", dtype=dtypes.REALS.with_default(dtypes.uint8), host=True, dynamic=True,
     shape=lambda c: None if c.attrs["expand_animations"] else (None, None, c.attrs["channels"] or None),
     samples=lambda rng, dtype: [([_encoded(kind)], {"dtype": one}) for kind in ("PNG", "BMP", "GIF")
-                                for one in (dtypes.uint8, dtypes.float32)], origin="TensorFlow 2")
+                                for one in (dtypes.uint8, dtypes.float32, dtypes.int32)], origin="TensorFlow 2")
 def _decode_image_op(contents, channels, dtype, expand_animations):
-    """The pixels of a JPEG, PNG, GIF or BMP file; [frames, height, width, channels] for a GIF if animations expand."""
-    data = np.asarray(contents, object).item()
-    kind = next((kind for start, kind in _SIGNATURES.items() if data.startswith(start)), None)
+    """The pixels of a JPEG, PNG, GIF or BMP file; [frames, height, width, channels] for a GIF if animations expand.
+
+    As TensorFlow has it, those of a PNG are read with 16 bits for all dtypes but uint8, and then converted.
+    """
+    data = _file(contents)
+    kind = _kind_of(data)
     if kind is None:
-        raise invalid("Unable to decode bytes as JPEG, PNG, GIF, or BMP")
-    if kind in ("GIF", "BMP") and channels in (1, 4) or kind == "JPEG" and channels == 4:
+        raise invalid("assertion failed: [Unable to decode bytes as JPEG, PNG, GIF, or BMP]")
+    refused = {"JPEG": (4,), "PNG": (), "GIF": (1, 4), "BMP": (1,)}[kind]
+    if channels in refused:
         allowed = "(None, 0, 1, 3)" if kind == "JPEG" else "(None, 0, 3)"
-        raise invalid(f"Channels must be in {allowed} when decoding {kind} images")
+        raise invalid(f"assertion failed: [Channels must be in {allowed} when decoding {kind} images]")
     if kind == "GIF":
-        pixels = _decode_gif.opdef.value(contents)
+        pixels = _gif_frames(data)
         pixels = pixels if expand_animations else pixels[0]
     elif kind == "BMP":
-        pixels = _decode_bmp.opdef.value(contents, channels)
-    elif kind == "JPEG":
-        pixels = _jpeg_pixels(contents, channels)
+        pixels = bmp_pixels(data, 0)
     else:
-        pixels = _pixels(_opened(contents, (kind,), kind), channels)
-    if dtype == dtypes.float32:
-        return pixels.astype(np.float32) * np.float32(1 / np.iinfo(pixels.dtype).max)
-    return _as_kind(pixels, dtype)
+        pixels = _pixels(contents, channels, kind == "PNG" and dtype != dtypes.uint8)
+    return pixels_as(pixels, dtype)
 
 
 def decode_image(contents: Any, channels: int | None = None, dtype: Any = dtypes.uint8, name: str | None = None,
@@ -393,12 +411,10 @@ def decode_image(contents: Any, channels: int | None = None, dtype: Any = dtypes
         raise ValueError("channels must be in (None, 0, 1, 3, 4)")
     with name_scope(name, "decode_image"):
         dtype = as_dtype(dtype)
-        direct = dtype if dtype in (dtypes.uint8, dtypes.uint16, dtypes.float32) else dtypes.float32
         encoded = convert_to_tensor(contents, dtypes.string)
         # TensorFlow asks for the format by a conditional in another, and converts what each branch reads
         with counted_as({dtypes.uint8: 76, dtypes.uint16: 82}.get(dtype, 84)):
-            found = _decode_image_op(encoded, channels=channels or 0, dtype=direct, expand_animations=expand_animations)
-            return found if direct is dtype else convert_image_dtype(found, dtype)
+            return _decode_image_op(encoded, channels=channels or 0, dtype=dtype, expand_animations=expand_animations)
 
 
 def adjust_jpeg_quality(image: Any, jpeg_quality: Any, name: str | None = None) -> Tensor:

@@ -3,9 +3,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from jitgraph import raw_ops as raw
 from jitgraph.graph.convert import convert_to_tensor
-from jitgraph.graph.dtypes import as_dtype
+from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.elementwise.cast import cast
@@ -31,8 +33,26 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
             return cast(image, dtype, name=scope)
         if have.is_integer and dtype.is_integer:
             if have.max > dtype.max:
-                return convert(raw.FloorDiv(image, (have.max + 1) // (dtype.max + 1)), dtype, name=scope)
-            return raw.Mul(convert(image, dtype), (dtype.max + 1) // (have.max + 1), name=scope)
+                return convert(raw.FloorDiv(image, _step(have.max, dtype.max)), dtype, name=scope)
+            return raw.Mul(convert(image, dtype), _step(dtype.max, have.max), name=scope)
         if have.is_integer:
             return raw.Mul(cast(image, dtype), 1.0 / have.max, name=scope)
         return convert(raw.Mul(image, dtype.max + 0.5), dtype, name=scope)     # half more, so that casts round
+
+
+def _step(larger: int, smaller: int) -> int:
+    """How many integers of a dtype up to `larger` stand for one of a dtype up to `smaller`."""
+    return (larger + 1) // (smaller + 1)
+
+
+def pixels_as(pixels: np.ndarray, dtype: DType) -> np.ndarray:
+    """`convert_image_dtype` of an array of integers."""
+    have, kind = np.iinfo(pixels.dtype).max, dtype.as_numpy_dtype
+    if pixels.dtype == kind:
+        return pixels
+    with np.errstate(over="ignore"):                        # half has no 65535
+        if dtype.is_floating:
+            return pixels.astype(kind) * np.asarray(1.0 / have, kind)
+        if have > dtype.max:
+            return (pixels // np.asarray(_step(have, dtype.max), pixels.dtype)).astype(kind)
+        return pixels.astype(kind) * np.asarray(_step(dtype.max, have), kind)
