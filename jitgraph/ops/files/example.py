@@ -4,6 +4,7 @@ A feature is dense (the same shape in every example, or padded along its first d
 """
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -26,14 +27,23 @@ def text_of(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-def message(cls: Any, data: bytes) -> Any:
-    """The message in `data`.  Raises InvalidArgumentError if there is none."""
+def message(name: str, data: bytes) -> Any:
+    """The message in `data`, of the type with this name.  Raises InvalidArgumentError if there is none."""
+    read, failure = _reading(name)
+    try:
+        return read(data)
+    except failure:
+        raise invalid(f"Could not parse example input, value: '{text_of(data)}'") from None
+
+
+@functools.cache
+def _reading(name: str) -> tuple[Callable[[bytes], Any], type[Exception]]:
+    """What reads messages of a type, and what it raises."""
     from google.protobuf.message import DecodeError
 
-    try:
-        return cls.FromString(data)
-    except DecodeError:
-        raise invalid(f"Could not parse example input, value: '{text_of(data)}'") from None
+    from jitgraph.protobuf import messages
+
+    return getattr(messages, name).FromString, DecodeError
 
 
 class Where:
@@ -43,6 +53,9 @@ class Where:
         self.missing = "" if name is None else f"Name: {name}, "
         self.found = "" if name is None else f"Name: {name}, "
         self.place = "" if name is None else f", Index: {index}"
+
+
+_SINGLE = Where(None)
 
 
 def values_of(feature: Any, key: str, dtype: DType, where: Where) -> Any:
@@ -67,8 +80,9 @@ def _array(values: Any, dtype: DType) -> np.ndarray:
 def dense_value(feature: Any, key: str, dtype: DType, shape: tuple, default: np.ndarray, where: Where) -> np.ndarray:
     """The value of a dense feature in one example: in `shape`, whose first size may be None (any number)."""
     values = values_of(feature, key, dtype, where)
-    stride = math.prod([size for size in shape if size is not None])
-    if shape and shape[0] is None:
+    is_open = bool(shape) and shape[0] is None
+    stride = math.prod(shape[1:] if is_open else shape)
+    if is_open:
         count = 0 if values is None else len(values)
         if count % max(stride, 1):
             raise invalid(f"{where.found}Key: {key}{where.place}.  Number of {dtype.name} values is not a multiple of "
@@ -202,12 +216,10 @@ def parse_batch(serialized: np.ndarray, names: np.ndarray, sparse_keys: list[str
     found = _parsed_on_the_wire(serialized, sparse_keys, dense_keys, dense_defaults, attrs)
     if found is not None:
         return found
-    from jitgraph.protobuf.messages import Example
-
     sparse: list[list] = [[] for _ in sparse_keys]
     dense = [_Dense(*rest) for rest in zip(dense_keys, attrs["Tdense"], attrs["dense_shapes"], dense_defaults)]
     for row, data in enumerate(serialized.tolist()):
-        features = message(Example, data).features.feature
+        features = message("Example", data).features.feature
 
         def where(row: int = row) -> Where:
             return Where(text_of(names[row]) if names.size else "<unknown>", row)
@@ -294,9 +306,7 @@ def _single_shapes(c: Any) -> list:
     tested_in="tests/ops/test_example.py: messages")
 def parse_single_example(serialized, dense_defaults, sparse_keys, dense_keys, sparse_types, Tdense, dense_shapes):
     """The features of one serialized Example."""
-    from jitgraph.protobuf.messages import Example
-
-    features, where = message(Example, serialized[()]).features.feature, Where(None)
+    features, where = message("Example", serialized[()]).features.feature, _SINGLE
     sparse = [values_of(features.get(key), key, dtype, where)
               for key, dtype in zip(sparse_keys, sparse_types)]
     dense = [dense_value(features.get(key), key, *rest, where)

@@ -51,9 +51,7 @@ class _Keys:
 
 def _one(data: bytes, keys: _Keys, name: str) -> tuple[list, list, list, list]:
     """(context sparse values, context dense values, per sparse list the values of each step, dense lists)."""
-    from jitgraph.protobuf.messages import SequenceExample
-
-    example, where = message(SequenceExample, data), Where(name)
+    example, where = message("SequenceExample", data), Where(name)
     context, lists = example.context.feature, example.feature_lists.feature_list
     sparse = [values_of(context.get(key), key, dtype, where) for key, dtype in
               keys.context_sparse]
