@@ -334,7 +334,8 @@ class BaseSession:
         self._refusal = error
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True):      # what a session that is dropped holds is freed at once
+        # what a session that is dropped holds is freed at once; at the end of the interpreter modules are empty already
+        if not getattr(self, "_closed", True) and BaseSession is not None:
             BaseSession.close(self)
 
     def _call_on_state(self, function: Callable[..., Any], *given: Any) -> Any:
