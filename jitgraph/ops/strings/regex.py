@@ -1,12 +1,11 @@
 """Regular expressions on strings: ``tf.regex_replace`` and ``tf.strings.regex_full_match``.
 
-Patterns are those of RE2: letters and digits classes are ASCII, a character is a UTF-8 character.
+Patterns are those of RE2 (see re2_syntax.py); a character is a UTF-8 character.
 """
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,22 @@ from jitgraph.declare.samples import texts
 from jitgraph.graph import shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.tensor import Tensor
+from jitgraph.ops.strings.re2_syntax import SyntaxProblem, translated
 from jitgraph.ops.strings.strings import each
 
-_REFERENCE = re.compile(r"\\([0-9\\])")
+# within a rewrite: a group, a backslash, or a backslash that stands for nothing
+_REFERENCE = re.compile(r"\\([0-9\\])|\\")
 
 
 @functools.lru_cache(maxsize=256)
 def compiled(pattern: bytes | str) -> re.Pattern[str]:
     """The compiled pattern.  Raises InvalidArgumentError if it is no regular expression."""
-    text = pattern if isinstance(pattern, str) else pattern.decode("utf-8", "surrogateescape")
+    text = pattern if isinstance(pattern, str) else _text(pattern)
     try:
-        return re.compile(re.sub(r"\\z", r"\\Z", text), re.ASCII)
-    except re.error as error:
-        raise invalid(f"Invalid pattern: {text}, error: {error}") from None
+        return re.compile(translated(text))
+    except (SyntaxProblem, re.error) as error:
+        shown = _bytes(text).decode("utf-8", "backslashreplace")
+        raise invalid(f"Invalid pattern: {shown}, error: {error}") from None
 
 
 def _text(item: bytes) -> str:
@@ -40,28 +42,67 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _rewriter(rewrite: bytes | str) -> Callable[[re.Match[str]], str]:
-    r"""What a match becomes: ``\1`` is the first group, ``\0`` the whole match, ``\\`` a backslash."""
+@functools.lru_cache(maxsize=256)
+def _rewriter(rewrite: bytes | str) -> tuple[list[str | int], bool]:
+    r"""(what a match becomes: texts, and the numbers of groups that stand between them; whether the rewrite is right).
+
+    ``\1`` is the first group, ``\0`` the whole match, ``\\`` a backslash.  Behind another backslash, which is wrong, RE2 reads
+    no further.
+    """
     text = rewrite if isinstance(rewrite, str) else _text(rewrite)
+    parts: list[str | int] = []
+    place = 0
+    for found in _REFERENCE.finditer(text):
+        parts.append(text[place:found.start()])
+        place = found.end()
+        if found.group(1) is None:
+            return parts, False
+        parts.append("\\" if found.group(1) == "\\" else int(found.group(1)))
+    return [*parts, text[place:]], True
 
-    def part(found: re.Match[str], match: re.Match[str]) -> str:
-        mark = found.group(1)
-        if mark == "\\":
-            return mark
-        number = int(mark)
-        return (match.group(number) or "") if number <= (match.re.groups or 0) else ""
 
-    return lambda match: _REFERENCE.sub(lambda found: part(found, match), text)
+def _become(parts: list[str | int], match: re.Match[str]) -> str:
+    groups = match.re.groups
+    return "".join(part if isinstance(part, str) else (match.group(part) or "") if part <= groups else "" for part in parts)
+
+
+def _all_replaced(text: str, expression: re.Pattern[str], parts: list[str | int]) -> str:
+    """The text with all matches replaced, but for an empty match right behind another one, which RE2 skips."""
+    out: list[str] = []
+    place, last = 0, -1
+    while place <= len(text):
+        match = expression.search(text, place)
+        if match is None:
+            break
+        begin, end = match.span()
+        if begin == end == last:
+            out.append(text[place:place + 1])
+            place += 1
+            continue
+        out += [text[place:begin], _become(parts, match)]
+        place = last = end
+    return "".join(out) + text[place:]
 
 
 def _replaced(strings: np.ndarray, pattern: Any, rewrite: Any, everywhere: bool) -> np.ndarray:
-    expression, become = compiled(pattern), _rewriter(rewrite)
-    count = 0 if everywhere else 1
-    return each(lambda item: _bytes(expression.sub(become, _text(item), count=count)), strings)
+    expression = compiled(pattern)
+    parts, right = _rewriter(rewrite)
+    if everywhere:
+        return each(lambda item: _bytes(_all_replaced(_text(item), expression, parts)), strings)
+    if not right:                                       # RE2 leaves the text as it is
+        return strings
+    return each(lambda item: _bytes(expression.sub(lambda match: _become(parts, match), _text(item), count=1)), strings)
+
+
+def _with_scalars(c: Any) -> Any:
+    """The shape of the texts; what else is given must be scalar."""
+    for shape in c.shapes[1:]:
+        shape_rules.with_rank(shape, 0)
+    return c.shapes[0]
 
 
 @op("RegexReplace(input: string, pattern: string, rewrite: string; replace_global: bool = true) -> output: string",
-    shape=shape_rules.same_as_input, host=True, grad=NOT_DIFFERENTIABLE,
+    shape=_with_scalars, host=True, grad=NOT_DIFFERENTIABLE,
     samples=lambda rng, dtype: [([texts(b"abab", b"b"), np.array(b"(a)b", object), np.array(rb"\1-", object)],
                                  {"replace_global": every}) for every in (True, False)])
 def _regex_replace(input, pattern, rewrite, replace_global):
@@ -94,7 +135,7 @@ def _matches(strings: np.ndarray, pattern: Any) -> np.ndarray:
     return each(lambda item: expression.fullmatch(_text(item)) is not None, strings, bool)
 
 
-@op("RegexFullMatch(input: string, pattern: string) -> output: bool", shape=shape_rules.same_as_input, host=True,
+@op("RegexFullMatch(input: string, pattern: string) -> output: bool", shape=_with_scalars, host=True,
     samples=lambda rng, dtype: [[texts(b"abc", b"ab", b""), np.array(b"a.c", object)]])
 def _regex_full_match(input, pattern):
     """Whether `pattern` matches each string as a whole."""
