@@ -23,6 +23,7 @@ from jitgraph.graph.tensor import Tensor
 from jitgraph.graph.texts import as_text
 from jitgraph.installing import advice
 from jitgraph.ops.image.bmp_files import bmp_pixels
+from jitgraph.ops.image.gif_files import gif_frames
 from jitgraph.ops.image.image_dtype import convert_image_dtype, pixels_as
 from jitgraph.ops.image.jpeg_files import jpeg_pixels
 from jitgraph.ops.image.png_files import deep_png, png_pixels
@@ -88,6 +89,7 @@ def _pixels(contents: Any, channels: int, deep: bool = False, ratio: int = 1, fa
         raise invalid(f"{kind} does not support uint16 output")
     if kind == "JPEG":
         _check_channels(channels, (0, 1, 3), " for JPEG")
+        _check_method(as_text(dct_method))
         return _jpeg_pixels(data, channels, ratio, fancy_upscaling, as_text(dct_method) != "INTEGER_ACCURATE")
     if channels not in (0, 3):
         raise invalid(f"channels must be 0 or 3 for GIF, got {channels}")
@@ -122,12 +124,12 @@ def _jpeg_pixels(data: bytes, channels: int, ratio: int, fancy_upscaling: bool, 
 
 
 def _gif_frames(data: bytes) -> np.ndarray:
-    image = _opened(data, "GIF")
-    frames = []
-    for i in range(getattr(image, "n_frames", 1)):
-        image.seek(i)
-        frames.append(np.asarray(image.convert("RGB")))
-    return np.stack(frames)
+    return gif_frames(data, _pillow())
+
+
+def _check_method(method: str) -> None:
+    if method not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
+        raise invalid("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
 
 
 def _check_channels(channels: int, allowed: tuple, kind: str = "") -> None:
