@@ -11,6 +11,7 @@ from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import shape_rules
+from jitgraph.ops.signal.wav_files import wav_samples
 
 
 def _decoded_shapes(c: Any) -> list:
@@ -28,15 +29,8 @@ def _wav_samples(rng, dtype):
     shape=_decoded_shapes, host=True, samples=_wav_samples, dynamic=True)
 def _decode_wav(contents, desired_channels, desired_samples):
     """The samples of a WAV file, in [-1, 1)."""
-    try:
-        with wave.open(io.BytesIO(bytes(contents[()]))) as file:
-            width, channels, rate = file.getsampwidth(), file.getnchannels(), file.getframerate()
-            data = file.readframes(file.getnframes())
-    except (wave.Error, EOFError) as error:
-        raise invalid(f"not a WAV file: {error or 'Data too short when trying to read string'}") from None
-    if width != 2:
-        raise invalid(f"Can only read 16-bit WAV files, but received {8 * width}")
-    samples = np.frombuffer(data, "<i2").reshape(-1, channels)
+    rate, samples = wav_samples(bytes(contents[()]))
+    channels = samples.shape[1]
     if desired_channels > channels:         # the last channel fills up what is missing
         samples = samples[:, np.minimum(np.arange(desired_channels), channels - 1)]
     elif desired_channels != -1:
@@ -44,10 +38,16 @@ def _decode_wav(contents, desired_channels, desired_samples):
     if desired_samples != -1:
         samples = np.concatenate([samples[:desired_samples],
                                   np.zeros((max(0, desired_samples - len(samples)), samples.shape[1]), "<i2")])
-    return (samples / np.float32(32768)).astype(np.float32), np.array(rate, np.int32)
+    return (samples / np.float32(32768)).astype(np.float32), np.array(rate, np.uint32).astype(np.int32)
 
 
-@op("EncodeWav(audio: float32, sample_rate: int32) -> contents: string", shape=shape_rules.scalar, host=True,
+def _encoded_shape(c: Any) -> tuple:
+    shape_rules.with_rank(c.shapes[0], 2, "audio")
+    shape_rules.with_rank(c.shapes[1], 0, "sample_rate")
+    return ()
+
+
+@op("EncodeWav(audio: float32, sample_rate: int32) -> contents: string", shape=_encoded_shape, host=True,
     samples=lambda rng, dtype: [[draw(rng, (5, 2), np.float32, -1, 1), np.array(8000, np.int32)]])
 def encode_wav(audio, sample_rate):
     """`audio` [samples, channels] in [-1, 1] as the bytes of a WAV file with 16 bits to a sample."""
@@ -63,7 +63,9 @@ def encode_wav(audio, sample_rate):
         file.setnchannels(audio.shape[1])
         file.setsampwidth(2)
         file.setframerate(int(sample_rate))
-        file.writeframes(np.rint(np.clip(audio * np.float32(32768), -32768, 32767)).astype("<i2").tobytes())
+        samples = np.clip(audio * np.float32(32768), -32768, 32767).astype(np.float64)
+        samples = np.trunc(samples + np.copysign(0.5, samples))         # a half is rounded away from zero
+        file.writeframes(samples.astype("<i2").tobytes())
     return np.array(buffer.getvalue(), object)
 
 
