@@ -74,11 +74,12 @@ def check_compression(compression: str) -> str:
 
 
 def lines(path: str, compression: str) -> Iterator[bytes]:
-    """The lines of a file without their ends."""
+    """The lines of a file without their ends, and without any carriage return, as TensorFlow reads lines."""
     with _reading(path), _whole(path, compression) as file:
         for line in file:
-            line = line.removesuffix(b"\n")
-            yield line.removesuffix(b"\r")
+            text = line.replace(b"\r", b"").removesuffix(b"\n")
+            if text or line.endswith(b"\n"):            # a last line must have text
+                yield text
 
 
 def content(path: str, compression: str) -> bytes:

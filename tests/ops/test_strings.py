@@ -205,7 +205,7 @@ def test_decode_csv(tf, run):
     assert run(tf.decode_csv('"a",b', [[""], [""]], use_quote_delim=False)) == [b'"a"', b"b"]
     for record, defaults, message in [("1", [[0], [0]], "Expect 2 fields but have 1 in record 0"),
                                       ("x", [[0]], "Field 0 in record 0 is not a valid int32: x"),
-                                      ("", [tf.constant([], tf.int32)], "Field 0 is required but missing in record 0"),
+                                      (",1", [tf.constant([], tf.int32), [0]], "Field 0 is required but missing in record 0"),
                                       ('a"b', [[""]], "Unquoted fields"), ('"a"b', [[""]], "escaped by another quote")]:
         with pytest.raises(tf.errors.InvalidArgumentError, match=message):
             run(tf.decode_csv(record, defaults))

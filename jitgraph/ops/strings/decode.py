@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import ctypes
-import gzip
 import zlib
 from typing import Any
 
@@ -47,7 +46,9 @@ def _decode_raw(bytes, out_type, little_endian):
     if size % dtype.itemsize:
         raise invalid(f"Input to DecodeRaw has length {size} that is not a multiple of {dtype.itemsize}, the size of "
                       f"{out_type.name}")
-    numbers = np.frombuffer(b"".join(flat), dtype.newbyteorder("<" if little_endian else ">")).astype(dtype)
+    numbers = np.frombuffer(b"".join(flat), dtype)
+    if not little_endian:                   # all bytes of a number in the other order, both parts of a complex one together
+        numbers = numbers.view(np.uint8).reshape(-1, dtype.itemsize)[:, ::-1].copy().view(dtype)
     return numbers.reshape(*bytes.shape, size // dtype.itemsize)
 
 
@@ -69,12 +70,14 @@ def decode_compressed(bytes, compression_type):
     """Each string uncompressed; `compression_type` is "", "ZLIB" or "GZIP"."""
     if compression_type not in ("", "ZLIB", "GZIP"):
         raise invalid(f"Only ZLIB, GZIP or NONE are supported compressions, got: {compression_type}")
-    decompress = {"ZLIB": zlib.decompress, "GZIP": gzip.decompress, "": lambda text: text}[compression_type]
+    if not compression_type:
+        return bytes
 
     def one(text: Any) -> Any:
+        """What the first stream in `text` holds, or its beginning if it is cut off."""
         try:
-            return decompress(text)
-        except (zlib.error, OSError, EOFError) as error:
+            return zlib.decompressobj(zlib.MAX_WBITS + (16 if compression_type == "GZIP" else 0)).decompress(text)
+        except zlib.error as error:
             raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
 
     return each(one, bytes)
@@ -126,12 +129,13 @@ def serialize_tensor(tensor, T):
 
 # -- comma-separated values ----------------------------------------------------------------------------------------
 
+_NAMES = {"float32": "float", "float64": "double"}      # as messages of TensorFlow call them
 _CSV = TypeSet(dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
 
 def _column_shapes(c: Any) -> list:
     for default in c.shapes[1:]:
-        if default is not None and len(default) > 1:
+        if default is not None and (len(default) > 1 or (*default, 0)[0] not in (None, 0, 1)):
             raise ValueError("Shape of a default must be a length-0 or length-1 vector, or a scalar.")
     return [c.shapes[0]] * len(c.attrs["OUT_TYPE"])
 
@@ -146,6 +150,8 @@ def _csv_samples(rng, dtype):
     host=True, samples=_csv_samples)
 def _decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value, select_cols, OUT_TYPE):
     """The fields of each record, a tensor per column; empty ones become the default of their column."""
+    if len(field_delim) != 1:
+        raise invalid("field_delim should be only 1 char")
     if not na_value:
         found = _columns(contiguous(records), record_defaults, field_delim.encode(), use_quote_delim, select_cols, OUT_TYPE)
         if found is not None:
@@ -153,9 +159,7 @@ def _decode_csv(records, record_defaults, field_delim, use_quote_delim, na_value
     out = [np.empty(records.size, dtype.as_numpy_dtype) for dtype in OUT_TYPE]
     missing = na_value.encode() if isinstance(na_value, str) else na_value
     for row, record in enumerate(records.reshape(-1).tolist()):
-        fields = _fields(record, field_delim.encode(), use_quote_delim)
-        if select_cols:
-            fields = [fields[column] for column in select_cols if column < len(fields)]
+        fields = _fields(record, field_delim.encode(), use_quote_delim, select_cols)
         if len(fields) != len(out):
             raise invalid(f"Expect {len(out)} fields but have {len(fields)} in record {row}")
         for column, field in enumerate(fields):
@@ -204,30 +208,43 @@ def _value(field: bytes, column: int, row: int, default: np.ndarray, dtype: Any,
         return field
     value = parsed_number(field, dtype)
     if value is None:
-        raise invalid(f"Field {column} in record {row} is not a valid {dtype.name}: {field.decode('latin-1')}")
+        raise invalid(f"Field {column} in record {row} is not a valid {_NAMES.get(dtype.name, dtype.name)}: "
+                      f"{field.decode('latin-1')}")
     return value
 
 
-def _fields(record: bytes, delimiter: bytes, quotes: bool) -> list[bytes]:
-    """The fields of a record; in quotes a delimiter is text, and two quotes are one."""
-    if not quotes or b'"' not in record:
-        if quotes and (b"\n" in record or b"\r" in record):
-            raise invalid("Unquoted fields cannot have quotes/CRLFs inside")
-        return record.split(delimiter)
-    fields, position = [], 0
-    while True:
-        if record[position:position + 1] == b'"':
+def _fields(record: bytes, delimiter: bytes, quotes: bool, columns: list[int]) -> list[bytes]:
+    """The fields of a record, or those of `columns`, behind whose last one it is not read.
+
+    In quotes a delimiter is text, and two quotes are one; line ends in front of a field are skipped.
+    """
+    found: list[bytes] = []
+    position, count = 0, 0
+
+    def wanted() -> bool:
+        return not columns or columns[len(found)] == count
+
+    while position < len(record):
+        if record[position] in b"\r\n":
+            position += 1
+            continue
+        if quotes and record[position:position + 1] == b'"':
             field, position = _quoted(record, position + 1, delimiter)
         else:
             end = record.find(delimiter, position)
             end = len(record) if end < 0 else end
             field, position = record[position:end], end
-            if b'"' in field or b"\n" in field or b"\r" in field:
+            if quotes and b'"' in field or b"\n" in field or b"\r" in field:
                 raise invalid("Unquoted fields cannot have quotes/CRLFs inside")
-        fields.append(field)
-        if position >= len(record):
-            return fields
         position += 1
+        if wanted():
+            found.append(field)
+            if len(found) == len(columns):
+                return found
+        count += 1
+    if record.endswith(delimiter) and wanted():
+        found.append(b"")
+    return found
 
 
 def _quoted(record: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
@@ -238,13 +255,13 @@ def _quoted(record: bytes, start: int, delimiter: bytes) -> tuple[bytes, int]:
         if end < 0:
             raise invalid("Quoted field has to end with quote followed by delim or end")
         pieces.append(record[position:end])
-        if record[end + 1:end + 2] == b'"':
-            pieces.append(b'"')
-            position = end + 2
-            continue
-        if end + 1 < len(record) and record[end + 1:end + 2] != delimiter:
+        following = record[end + 1:end + 2]
+        if following in (b"", delimiter):
+            return b"".join(pieces), end + 1
+        if following != b'"':
             raise invalid("Quote inside a string has to be escaped by another quote")
-        return b"".join(pieces), end + 1
+        pieces.append(b'"')
+        position = end + 2
 
 
 def decode_csv(records: Any, record_defaults: Any, field_delim: str = ",", use_quote_delim: bool = True,

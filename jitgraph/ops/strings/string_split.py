@@ -72,13 +72,21 @@ def _string_split(input, delimiter, skip_empty):
                                 ([texts(b"a,b,,c"), np.array(b",", object)], {"maxsplit": 2})])
 def _string_split_v2(input, sep, maxsplit):
     """The parts of each string between `sep`, as Python's ``split`` gives them, as a sparse matrix."""
-    limit = -1 if maxsplit <= 0 else maxsplit
+    limit = max(maxsplit, -1)
     found = None
     if limit < 0 and len(sep[()]) < 2:
         found = text_loops.parts(input, sep[()] or _SPACES, not sep[()], bool(sep[()]))
     if found is not None:
         return _with_shape(input, *found)
-    return _as_sparse(input, lambda text: text.split(sep[()] or None, limit))
+    if sep[()] or limit < 0:
+        return _as_sparse(input, lambda text: text.split(sep[()] or None, limit))
+    return _as_sparse(input, lambda text: _words(text, limit))
+
+
+def _words(text: bytes, limit: int) -> list[bytes]:
+    """At most `limit` words, and behind so many of them what is left of the text, even if that is nothing."""
+    found = text.split(None, limit) if limit else [text]
+    return [*found, b""] if limit and len(found) == limit else found
 
 
 # -- joining -------------------------------------------------------------------------------------------------------

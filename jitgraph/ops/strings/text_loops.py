@@ -14,6 +14,7 @@ _NUMBERS = """def numbers(x0, x1, x2, y0, y1, sizes, begin, end):
     left = 0
     for i in range(begin, end):
         place, stop = x0[i], x1[i]
+{long}
         while place < stop:
             c = i64(u8_at(place))
             if (c != 32) & ((c < 9) | (c > 13)):
@@ -24,7 +25,7 @@ _NUMBERS = """def numbers(x0, x1, x2, y0, y1, sizes, begin, end):
             if (c != 32) & ((c < 9) | (c > 13)):
                 break
             stop -= 1
-        minus, number, digits, wrong = 0, 0, 0, 0
+        minus, number, digits, wrong = 0, 0, 0, long
         if place < stop:
             c = i64(u8_at(place))
             if c == 45:
@@ -49,6 +50,10 @@ _NUMBERS = """def numbers(x0, x1, x2, y0, y1, sizes, begin, end):
             y0[i] = {result}
     return left
 """
+LONGEST_FLOAT = 31      # bytes of a text, with spaces, that TensorFlow reads as a float
+_LONG = f"""        long = 0
+        if stop - place > {LONGEST_FLOAT}:
+            long = 1"""
 _PLUS = """            elif c == 43:
                 place += 1"""
 _FRACTION = """        power = 0
@@ -113,7 +118,8 @@ def _numbers(code: str) -> HostCode:
         finish = _FRACTION.format(halfway=_HALFWAY if code == "f32" else "")
     else:
         finish = _INTEGER.format(range=_RANGE if code == "i32" else "")
-    source = _NUMBERS.format(plus=_PLUS if code[0] == "f" else "", finish=finish,
+    float_ = code[0] == "f"
+    source = _NUMBERS.format(long=_LONG if float_ else "        long = 0", plus=_PLUS if float_ else "", finish=finish,
                              result=f"{code}({'value' if code[0] == 'f' else 'number'})")
     return HostCode("numbers", ("i64", "i64", "f64", code, "i64"), source)
 
@@ -122,17 +128,19 @@ _OF_DTYPE = {np.dtype(f"{code[0]}{int(code[1:]) // 8}"): _numbers(code) for code
 _POWERS = np.array([float(f"1e{k}") for k in range(23)])
 
 
-# Records without quotes and line ends.  x1: the wanted fields, in rising order.
+# Records with text, and without quotes and line ends.  x1: the wanted fields, in rising order.
 _FIELDS = HostCode("fields", ("i64", "i64", "i64", "i64", "i64"), """def fields(x0, x1, x2, y0, y1, sizes, begin, end):
     delimiter, quotes, wanted, exact, count = sizes[0], sizes[1], sizes[2], sizes[3], sizes[4]
     for i in range(begin, end):
         place, stop, field, next = x0[i], x1[i], 0, 0
         first = place
+        if place == stop:
+            return 1
         while place <= stop:
             c = delimiter
             if place < stop:
                 c = i64(u8_at(place))
-                if (quotes == 1) & ((c == 34) | (c == 10) | (c == 13)):
+                if ((quotes == 1) & (c == 34)) | (c == 10) | (c == 13):
                     return 1
             if c == delimiter:
                 if next < wanted:
@@ -188,7 +196,8 @@ def numbers(starts: np.ndarray, ends: np.ndarray, dtype: Any) -> tuple[np.ndarra
 def fields(starts: np.ndarray, ends: np.ndarray, delimiter: int, quotes: bool, columns: list[int],
            count: int) -> tuple[np.ndarray, np.ndarray] | None:
     """Where the fields of records lie, [columns, records]: `columns`, of so many as there are, or the first `count`, which are then
-    all.  None for records with quotes or line ends (if `quotes`), or another number of fields, and where it is not compiled."""
+    all.  None for records without text, with line ends or (if `quotes`) quotes, or another number of fields, and where it is not
+    compiled."""
     wanted = np.array(columns or range(count), np.int64)
     first, after = np.empty((2, wanted.size, starts.size), np.int64)
     found = _FIELDS(starts, ends, wanted, first, after, end=starts.size,

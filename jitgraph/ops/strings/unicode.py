@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from typing import Any
 
 import numpy as np
@@ -16,29 +17,47 @@ from jitgraph.ops.strings.strings import each
 _ERRORS = 'errors: string {"strict", "replace", "ignore"} = "replace", replacement_char: int = 65533'
 _READING = f"{_ERRORS}, replace_control_characters: bool = false"
 _OUTPUT = 'output_encoding: string {"UTF-8", "UTF-16-BE", "UTF-32-BE"}'
+_NO_ENCODINGS = ("idna", "punycode", "unicode-escape", "raw-unicode-escape", "undefined")       # of Python alone
+_HALF = re.compile("[\ud800-\udfff]")
 _SPLITS = INDEX.with_default(dtypes.int64)
 
 
 def _decoded(text: bytes, encoding: str, errors: str, replacement: int, controls: bool) -> list[tuple[int, int]]:
     """The (code point, byte offset) pairs of a string, as `errors` says about bytes that encode nothing."""
+    encoding, begin = _without_mark(text, encoding)
     try:
+        if codecs.lookup(encoding).name in _NO_ENCODINGS:
+            raise LookupError
         decoder = codecs.getincrementaldecoder(encoding)()
     except LookupError:
         raise invalid(f"Could not create converter for input encoding: {encoding}") from None
     found: list[tuple[int, int]] = []
-    position, size = 0, len(text)
+    position, size = begin, len(text)
     while position < size:
         length, code = _next(decoder, text, position)
         if code is None and errors == "strict":
             raise invalid("Invalid formatting on input string")
-        if code is not None and controls and (code < 0x20 or code == 0x7F):
-            found.append((replacement, position))
-        elif code is not None:
+        if code is not None and not (controls and code < 0x20):
             found.append((code, position))
-        elif errors == "replace":
+        elif errors != "ignore":
             found.append((replacement, position))
         position += length
+    if begin and found:
+        found[0] = (found[0][0], 0)                     # the mark belongs to the first character
     return found
+
+
+def _without_mark(text: bytes, encoding: str) -> tuple[str, int]:
+    """(the encoding with the order of its bytes, where the text begins) for UTF-16 and UTF-32, whose texts may begin with a mark of
+    the order, or else have the large byte first."""
+    name = encoding.upper().replace("_", "-")
+    if name not in ("UTF-16", "UTF-32"):
+        return encoding, 0
+    size = int(name[-2:]) // 8
+    mark = text[:size]
+    if mark == b"\xff\xfe" + bytes(size - 2):
+        return name + "-LE", size
+    return name + "-BE", size if mark == bytes(size - 2) + b"\xfe\xff" else 0
 
 
 def _next(decoder: Any, text: bytes, position: int) -> tuple[int, int | None]:
@@ -55,15 +74,21 @@ def _next(decoder: Any, text: bytes, position: int) -> tuple[int, int | None]:
 
 
 def _encoded(codes: list[int], encoding: str, errors: str, replacement: int) -> bytes:
+    """The string that code points spell; two halves of UTF-16 become one character, and a lone half is no error."""
     characters = []
     for code in codes:
-        if 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000:
+        if 0 <= code < 0x110000:
             characters.append(chr(code))
         elif errors == "strict":
             raise invalid("Code point is out of range for Unicode, or a noncharacter.")
         elif errors == "replace":
             characters.append(chr(replacement))
-    return "".join(characters).encode(encoding)
+    text = "".join(characters)
+    if _HALF.search(text):
+        text = text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "surrogatepass")
+        if encoding == "UTF-8":
+            text = _HALF.sub("\ufffd", text)
+    return text.encode(encoding, "surrogatepass")
 
 
 _TEXTS = texts(b"", "h\u00e9\U0001f600".encode(), b"a\xffb", b"ok")
@@ -83,7 +108,10 @@ def unicode_transcode(input, input_encoding, output_encoding, errors, replacemen
     """
 
     def one(text: bytes) -> bytes:
-        pairs = _decoded(text, input_encoding, errors, replacement_char, replace_control_characters)
+        controls = replace_control_characters
+        pairs = _decoded(text, input_encoding, errors, replacement_char, controls and errors != "strict")
+        if controls and errors == "strict" and any(code < 0x20 for code, _ in pairs):       # unlike where code points are asked for
+            raise invalid("Invalid formatting on input string")
         return _encoded([code for code, _ in pairs], output_encoding, "replace", replacement_char)
 
     return each(one, input)
