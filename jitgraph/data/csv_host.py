@@ -110,10 +110,11 @@ class CsvRows(Source):
             nonlocal text, start
             while start >= len(text):
                 text, start = file_host.content(next(names), self.compression), 0
-                if self.header and not text:
-                    raise errors.InvalidArgumentError(None, None, "Can't read header of file")
                 if self.header:
-                    start = form.record(text, 0)[2]
+                    _, wrong, start = form.record(text, 0) if text else ([], {0: "nothing"}, 0)
+                    if wrong:
+                        start = len(text)               # the next call goes on with the next file
+                        raise errors.InvalidArgumentError(None, None, "Can't read header of file")
             fields, wrong, start = form.record(text, start)
             return form.element(fields, wrong)
 

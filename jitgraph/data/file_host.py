@@ -1,7 +1,7 @@
 """Sources that read files: lines, records of equal length, TFRecords, and elements that were cached in a file."""
 from __future__ import annotations
 
-import gzip
+import io
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,6 +13,7 @@ from jitgraph.data.simple_host import Unary
 from jitgraph.data.source_host import Element, Run, Source, Take
 from jitgraph.filesystem.systems import locate
 from jitgraph.formats.files import local_path, op_errors
+from jitgraph.formats.inflating import inflated
 from jitgraph.formats.records import read_records
 from jitgraph.graph import errors
 
@@ -53,16 +54,8 @@ class Files(Source):
 def _whole(path: str, compression: str) -> Any:
     """A file open for reading, unpacked."""
     system, place = locate(path)
-    if compression == "GZIP":
-        return gzip.open(system.open(place, "rb"))
-    if compression == "ZLIB":
-        import io
-
-        with system.open(place, "rb") as file:
-            try:
-                return io.BytesIO(zlib.decompress(file.read()))
-            except zlib.error as error:
-                raise errors.DataLossError(None, None, f"{path}: {error}") from None
+    if compression:
+        return inflated(system.open(place, "rb"), compression)
     return system.open(place, "rb")
 
 
@@ -104,18 +97,24 @@ class _reading:
         self.errors.__enter__()
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
-        if isinstance(error, (EOFError, gzip.BadGzipFile, zlib.error)):
+        if isinstance(error, zlib.error):
             raise errors.DataLossError(None, None, f"{self.path}: {error}") from None
         return self.errors.__exit__(kind, error, trace)
 
 
 def fixed_length(path: str, compression: str, header: int, length: int, footer: int) -> Iterator[bytes]:
-    """Records of equal length between a header and a footer.  Raises InvalidArgumentError if they do not fill the file."""
+    """Records of equal length between a header and a footer.
+
+    If they do not fill the file, raises InvalidArgumentError, or DataLossError for a compressed file.
+    """
     with _reading(path), _whole(path, compression) as file:
+        if compression:
+            file = io.BytesIO(file.read())
         size = file.seek(0, os.SEEK_END)
         body = size - header - footer
-        if body < 0 or body % length:
-            raise errors.InvalidArgumentError(
+        # TensorFlow computes without signs: less than no bytes are a little less than 2**64, and then there are no records
+        if header > size or compression and body < 0 or body % (1 << 64) % length:
+            raise (errors.DataLossError if compression else errors.InvalidArgumentError)(
                 None, None, f"Excess bytes in file {path}: its body has {body} bytes between a header of {header} and a "
                             f"footer of {footer}, which is not divisible by the record length, {length}")
         file.seek(header)

@@ -6,7 +6,6 @@ compressed file is one stream of GZIP or ZLIB around all of that.
 from __future__ import annotations
 
 import gzip
-import io
 import struct
 import zlib
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import Any
 from jitgraph.formats.checkpoint import path_string
 from jitgraph.formats.checksum import masked_crc32c
 from jitgraph.formats.files import local_path, op_errors
+from jitgraph.formats.inflating import inflated
 from jitgraph.formats.record_loops import whole_records
 from jitgraph.graph.errors import DataLossError, FailedPreconditionError
 
@@ -140,27 +140,6 @@ class _Deflated:
         self._file.write(self._compressor.flush())
 
 
-class _Inflated(io.RawIOBase):
-    """A file that is read through a ZLIB stream."""
-
-    def __init__(self, file: Any):
-        self._file = file
-        self._decompressor = zlib.decompressobj()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = b""
-        while not data and not self._decompressor.eof:
-            piece = self._decompressor.unconsumed_tail or self._file.read(1 << 16)
-            if not piece:
-                raise EOFError("the ZLIB stream ends too early")
-            data = self._decompressor.decompress(piece, len(buffer))
-        buffer[:len(data)] = data
-        return len(data)
-
-
 _BLOCK = 1 << 17         # bytes of a file whose records are found together
 
 
@@ -174,7 +153,7 @@ def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
     """The records of a file, one by one.
 
     `options`: a TFRecordOptions or compression type.  Raises NotFoundError if there is no file, and DataLossError at
-    the record that is damaged or cut off; the records before it are given.
+    the record that is damaged or cut off; the records before it are given.  A file may end within the header of a record.
     """
     return read_records(path_string(path), TFRecordOptions.get_compression_type_string(options))
 
@@ -184,11 +163,7 @@ def read_records(path: str, compression: str = "") -> Iterator[bytes]:
     with op_errors(path):
         file: Any = open(local_path(path), "rb")    # noqa: SIM115  (errors of opening are told apart from those of reading)
     with file:
-        stream: Any = file
-        if compression == "GZIP":
-            stream = gzip.GzipFile(fileobj=file)
-        elif compression == "ZLIB":
-            stream = io.BufferedReader(_Inflated(file), 1 << 16)
+        stream: Any = inflated(file, compression) if compression else file
         position = 0
         in_blocks = not compression and file.seekable()
         while True:
@@ -199,7 +174,7 @@ def read_records(path: str, compression: str = "") -> Iterator[bytes]:
                 file.seek(position)
             try:
                 record = _next(stream, position)
-            except (zlib.error, EOFError, gzip.BadGzipFile) as error:
+            except zlib.error as error:
                 raise DataLossError(None, None, f"{path}: the {compression} stream is damaged: {error}") from None
             except DataLossError as error:
                 raise DataLossError(None, None, f"{error.message}{_hint(path, position, compression)}") from None
@@ -212,10 +187,8 @@ def read_records(path: str, compression: str = "") -> Iterator[bytes]:
 def _next(stream: Any, position: int) -> bytes | None:
     """The record at `position`, None at the end of the file.  Raises DataLossError."""
     header = _read(stream, _HEADER.size)
-    if not header:
+    if len(header) < _HEADER.size:                      # also within one: a writer may be about to write the rest
         return None
-    if len(header) < _HEADER.size:
-        raise DataLossError(None, None, f"truncated record at {position}")
     length, checksum = _HEADER.unpack(header)
     if masked_crc32c(header[:8]) != checksum:
         raise DataLossError(None, None, f"corrupted record at {position}")

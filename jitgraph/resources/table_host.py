@@ -139,6 +139,9 @@ class StaticTable(Table):
                 raise errors.InvalidArgumentError(None, None, f"Invalid vocab_size in {os.fsdecode(path)}: expected {size} "
                                                               f"but got {len(lines)}")
             lines = lines[:size]
+        if b"" in lines:
+            raise errors.InvalidArgumentError(None, None, f"Invalid content in {os.fsdecode(path)}: empty line found at line "
+                                                          f"{lines.index(b'')}")
         columns = [self._column(path, lines, index, delimiter, dtype) for index, dtype in
                    ((key_index, self.key_dtype), (value_index, self.value_dtype))]
         self.initialize(*columns)

@@ -12,6 +12,7 @@ from jitgraph.declare.host_code import contiguous
 from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import NOT_DIFFERENTIABLE, op
 from jitgraph.declare.samples import texts
+from jitgraph.formats.inflating import decompressor
 from jitgraph.graph import dtypes, errors, shape_rules
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.dtypes import TypeSet
@@ -76,7 +77,7 @@ def decode_compressed(bytes, compression_type):
     def one(text: Any) -> Any:
         """What the first stream in `text` holds, or its beginning if it is cut off."""
         try:
-            return zlib.decompressobj(zlib.MAX_WBITS + (16 if compression_type == "GZIP" else 0)).decompress(text)
+            return decompressor(compression_type).decompress(text)
         except zlib.error as error:
             raise errors.DataLossError(None, None, f"inflate() failed: {error}") from None
 
