@@ -35,3 +35,13 @@ def test_pillow_decodes_where_the_faster_library_is_not(tf, run, monkeypatch):
 def test_damaged_files_are_refused(tf, run, data, message):
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         run(tf.image.decode_jpeg(data))
+
+
+def test_the_shape_of_a_file_that_is_cut_off_stands_in_its_header(tf, run):
+    data = contents(RECORDED["cases"][0])
+    np.testing.assert_array_equal(run(tf.image.extract_jpeg_shape(data[:-20])), run(tf.image.extract_jpeg_shape(data)))
+
+
+def test_other_transforms_are_refused(tf, run):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="dct_method must be one of"):
+        run(tf.image.decode_jpeg(contents(RECORDED["cases"][0]), dct_method="FLOAT"))

@@ -324,6 +324,8 @@ def decode_json_example(json_examples):
     from jitgraph.protobuf.messages import Example
 
     def one(text: bytes) -> bytes:
+        if text.lstrip().startswith(b"["):              # to Python's parser an empty list is an empty message
+            raise invalid("Error while parsing JSON: : Root element must be a message.")
         try:
             return json_format.Parse(text, Example()).SerializeToString(deterministic=True)
         except json_format.ParseError as error:

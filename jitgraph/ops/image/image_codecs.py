@@ -56,12 +56,13 @@ def _kind_of(data: bytes) -> str | None:
     return None
 
 
-def _opened(data: bytes, kind: str) -> Any:
+def _opened(data: bytes, kind: str, whole: bool = True) -> Any:
     """A file of a known kind, opened and read by Pillow."""
     pillow = _pillow()
     try:
         image = pillow.open(io.BytesIO(data), formats=(kind,))
-        image.load()
+        if whole:
+            image.load()
     except ImportError:
         raise
     except pillow.UnidentifiedImageError:
@@ -230,7 +231,7 @@ def _extract_jpeg_shape(contents, output_type):
     data = _file(contents)
     if _kind_of(data) != "JPEG":
         raise invalid(f"Invalid JPEG data, size {len(data)}")
-    image = _opened(data, "JPEG")
+    image = _opened(data, "JPEG", whole=False)
     return np.array([image.height, image.width, len(image.getbands())], output_type.as_numpy_dtype)
 
 

@@ -82,6 +82,8 @@ def cases(tf):
                 path, num_oov_buckets=2, vocab_size=size))
         found[f"table of columns {name}"] = lambda path=path: looked_up(tf, tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(
             path, tf.string, 0, tf.int64, 1), -1))
+    found["an example in a list"] = lambda: tf.decode_json_example("[]")
+    found["an example of nothing"] = lambda: tf.decode_json_example(" {} ")
     return found
 
 
