@@ -43,6 +43,7 @@ def test_a_palette_is_left_aside(tf, run):
     (lambda data: data[:18] + (-3).to_bytes(4, "little", signed=True) + data[22:], "Width must be positive"),
     (lambda data: data[:22] + bytes(4) + data[26:], "Height must be nonzero"),
     (lambda data: data[:28] + b"\x10\0" + data[30:], "must be 1, 3 or 4, was 2"),
+    (lambda data: data[:28] + b"\x08\0\1\0" + data[32:], "must be 1, 3 or 4, was 8193"),     # compressed by run lengths
 ])
 def test_files_that_are_not_read(tf, run, change, match):
     with pytest.raises(tf.errors.InvalidArgumentError, match=match):

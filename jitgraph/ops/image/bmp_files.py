@@ -19,7 +19,8 @@ def bmp_pixels(data: bytes, channels: int) -> np.ndarray:
         raise invalid(f"Incomplete bmp content, requires at least {_HEADER} bytes to find the header size, width, height, and bpp, "
                       f"got {len(data)} bytes")
     begin, width, height = (int.from_bytes(data[at:at + 4], "little", signed=True) for at in (10, 18, 22))
-    there = int.from_bytes(data[28:30], "little") // 8
+    # with the two bytes behind them, as TensorFlow reads them: these are not zero for pixels that are compressed
+    there = int.from_bytes(data[28:32], "little") // 8
     if channels not in (0, there):
         raise invalid(f"channels attribute {channels} does not match bits per pixel from file {there}")
     if there not in _ORDER:

@@ -28,11 +28,15 @@ class SyntaxProblem(ValueError):
     """What RE2 says about a pattern that is none."""
 
 
-def translated(pattern: str) -> str:
-    """The pattern of Python's ``re`` that matches what RE2 matches.  Raises SyntaxProblem for a pattern that RE2 refuses."""
+def translated(pattern: str) -> tuple[str, bool]:
+    """(the pattern of Python's ``re`` that matches what RE2 matches, whether a match surely has characters).
+
+    Raises SyntaxProblem for a pattern that RE2 refuses.
+    """
     if re.search(f"[{_BYTES}]", pattern):
         raise SyntaxProblem("invalid UTF-8: ")
-    return _Reader(pattern).read()
+    reader = _Reader(pattern)
+    return reader.read(), reader.consumes and not reader.chooses
 
 
 class _Reader:
@@ -43,6 +47,7 @@ class _Reader:
         self.out: list[str] = []
         self.flags = frozenset("")
         self.outer: list[frozenset[str]] = []           # the flags around each open group
+        self.consumes, self.chooses = False, False      # whether something takes a character, and whether anything may be left out
         self.can_repeat, self.repeated = False, ""      # whether there is something to repeat, and by what it is already
 
     def read(self) -> str:
@@ -68,12 +73,14 @@ class _Reader:
             self.flags = self.outer.pop()
             self._put(")")
         elif letter == "|":
+            self.chooses = True
             self._put("|", repeats=False)
         elif letter == "^":
             self._put("(?m:^)" if "m" in self.flags else _ASSERTIONS["A"])
         elif letter == "$":
             self._put("(?m:$)" if "m" in self.flags else _ASSERTIONS["z"])
         elif letter == ".":
+            self.consumes = True
             self._put(f"[^{_BYTES}]" if "s" in self.flags else f"[^\\n{_BYTES}]")
         elif letter == "[":
             self.place -= 1
@@ -89,6 +96,7 @@ class _Reader:
         self.can_repeat, self.repeated = repeats, ""
 
     def _cased(self, piece: str) -> None:
+        self.consumes = True
         self._put(f"(?i:{piece})" if "i" in self.flags else piece)
 
     def _repeat(self, found: re.Match[str]) -> None:
@@ -102,6 +110,7 @@ class _Reader:
             raise SyntaxProblem(f"bad repetition operator: {self.repeated}{text}")
         if not self.can_repeat:
             raise SyntaxProblem(f"no argument for repetition operator: {text}")
+        self.chooses |= text != "+"
         self.place = found.end()
         lazy = self.pattern.startswith("?", self.place)
         self.place += lazy
@@ -188,7 +197,8 @@ class _Reader:
             number = re.match(r"x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]+)\})", rest)
             code = int(number.group(1) or number.group(2), 16) if number else 0x110000
             if not number or code > 0x10FFFF:
-                raise SyntaxProblem(f"invalid escape sequence: \\{re.match(r'x(?:.?[0-9A-Fa-f]*)', rest + ' ').group()}")
+                shown = re.match(r"x.?[0-9A-Fa-f]*", rest)
+                raise SyntaxProblem(f"invalid escape sequence: \\{shown.group() if shown else rest}")
             self.place += 1 + number.end()
             return chr(code)
         if rest[0] in _ESCAPES or rest[0] < "\x80" and not rest[0].isalnum():

@@ -24,11 +24,15 @@ _REFERENCE = re.compile(r"\\([0-9\\])|\\")
 
 
 @functools.lru_cache(maxsize=256)
-def compiled(pattern: bytes | str) -> re.Pattern[str]:
-    """The compiled pattern.  Raises InvalidArgumentError if it is no regular expression."""
+def compiled(pattern: bytes | str) -> tuple[re.Pattern[str], bool]:
+    """(the compiled pattern, whether its matches surely have characters).
+
+    Raises InvalidArgumentError if it is no regular expression.
+    """
     text = pattern if isinstance(pattern, str) else _text(pattern)
     try:
-        return re.compile(translated(text))
+        expression, consumes = translated(text)
+        return re.compile(expression), consumes
     except (SyntaxProblem, re.error) as error:
         shown = _bytes(text).decode("utf-8", "backslashreplace")
         raise invalid(f"Invalid pattern: {shown}, error: {error}") from None
@@ -61,12 +65,13 @@ def _rewriter(rewrite: bytes | str) -> tuple[list[str | int], bool]:
     return [*parts, text[place:]], True
 
 
-def _become(parts: list[str | int], match: re.Match[str]) -> str:
-    groups = match.re.groups
-    return "".join(part if isinstance(part, str) else (match.group(part) or "") if part <= groups else "" for part in parts)
+def _template(parts: list[str | int], groups: int) -> str:
+    """The rewrite as Python writes it; groups that the pattern does not have are empty."""
+    return "".join(part.replace("\\", r"\\") if isinstance(part, str) else rf"\g<{part}>" if part <= groups else ""
+                   for part in parts)
 
 
-def _all_replaced(text: str, expression: re.Pattern[str], parts: list[str | int]) -> str:
+def _all_replaced(text: str, expression: re.Pattern[str], template: str) -> str:
     """The text with all matches replaced, but for an empty match right behind another one, which RE2 skips."""
     out: list[str] = []
     place, last = 0, -1
@@ -79,19 +84,21 @@ def _all_replaced(text: str, expression: re.Pattern[str], parts: list[str | int]
             out.append(text[place:place + 1])
             place += 1
             continue
-        out += [text[place:begin], _become(parts, match)]
+        out += [text[place:begin], match.expand(template)]
         place = last = end
     return "".join(out) + text[place:]
 
 
 def _replaced(strings: np.ndarray, pattern: Any, rewrite: Any, everywhere: bool) -> np.ndarray:
-    expression = compiled(pattern)
+    expression, consumes = compiled(pattern)
     parts, right = _rewriter(rewrite)
-    if everywhere:
-        return each(lambda item: _bytes(_all_replaced(_text(item), expression, parts)), strings)
-    if not right:                                       # RE2 leaves the text as it is
+    if not everywhere and not right:                    # RE2 leaves the text as it is
         return strings
-    return each(lambda item: _bytes(expression.sub(lambda match: _become(parts, match), _text(item), count=1)), strings)
+    template = _template(parts, expression.groups)
+    if everywhere and not consumes:
+        return each(lambda item: _bytes(_all_replaced(_text(item), expression, template)), strings)
+    count = 0 if everywhere else 1
+    return each(lambda item: _bytes(expression.sub(template, _text(item), count=count)), strings)
 
 
 def _with_scalars(c: Any) -> Any:
@@ -131,7 +138,7 @@ def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: bool =
 
 
 def _matches(strings: np.ndarray, pattern: Any) -> np.ndarray:
-    expression = compiled(pattern)
+    expression, _ = compiled(pattern)
     return each(lambda item: expression.fullmatch(_text(item)) is not None, strings, bool)
 
 
