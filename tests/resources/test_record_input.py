@@ -59,7 +59,7 @@ def test_errors(tf, files, tmp_path):
     with pytest.raises(tf.errors.InvalidArgumentError, match="have no records"):
         tf.io.TFRecordWriter(str(tmp_path / "empty")).close()
         taken(tf, str(tmp_path / "empty"), 1)
-    (tmp_path / "damaged").write_bytes(b"no records")
+    (tmp_path / "damaged").write_bytes(b"these are no records")
     with pytest.raises(tf.errors.DataLossError):
         taken(tf, str(tmp_path / "damaged"), 1)
     with pytest.raises(ValueError, match="Not a valid compression_type"):
