@@ -14,7 +14,7 @@ from jitgraph.graph.dtypes import TypeSet
 from jitgraph.graph.scopes import name_scope
 from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.shape import plain_sizes
-from jitgraph.ops.image.suppression import by_boxes, by_matrix, select
+from jitgraph.ops.image.suppression import by_boxes, by_matrix, select_by_queue
 
 f32 = np.float32
 _HALF_SINGLE = TypeSet(dtypes.float16, dtypes.float32, default=dtypes.float32)
@@ -56,7 +56,7 @@ def _samples(*more: Any) -> Any:
 def _non_max_suppression_v1(boxes, scores, max_output_size, iou_threshold):
     """The places of boxes, best first, none of which overlaps a better one by more than the threshold."""
     limit = _checked(boxes, scores, max_output_size, iou_threshold)
-    return select(by_boxes(boxes), scores, limit, iou_threshold, -np.inf)[0]
+    return select_by_queue(by_boxes(boxes), scores, limit, iou_threshold, -np.inf)[0]
 
 
 _THRESHOLDS: dict[str, Any] = {"T": _HALF_SINGLE, "T_threshold": _HALF_SINGLE}
@@ -68,7 +68,7 @@ _THRESHOLDS: dict[str, Any] = {"T": _HALF_SINGLE, "T_threshold": _HALF_SINGLE}
 def _non_max_suppression_v2(boxes, scores, max_output_size, iou_threshold):
     """As NonMaxSuppression."""
     limit = _checked(boxes, scores, max_output_size, iou_threshold)
-    return select(by_boxes(boxes), scores, limit, iou_threshold, -np.inf)[0]
+    return select_by_queue(by_boxes(boxes), scores, limit, iou_threshold, -np.inf)[0]
 
 
 @op("NonMaxSuppressionV3(boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, score_threshold: "
@@ -77,7 +77,7 @@ def _non_max_suppression_v2(boxes, scores, max_output_size, iou_threshold):
 def _non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score_threshold):
     """As NonMaxSuppression, of the boxes with scores above a threshold."""
     limit = _checked(boxes, scores, max_output_size, iou_threshold)
-    return select(by_boxes(boxes), scores, limit, iou_threshold, score_threshold)[0]
+    return select_by_queue(by_boxes(boxes), scores, limit, iou_threshold, score_threshold)[0]
 
 
 def _filled(values: np.ndarray, limit: int, fill: bool) -> np.ndarray:
@@ -99,7 +99,7 @@ def _padded_shape(c: Any, outputs: int) -> list:
 def _non_max_suppression_v4(boxes, scores, max_output_size, iou_threshold, score_threshold, pad_to_max_output_size):
     """As NonMaxSuppressionV3, filled with zeros if asked for, and how many there are."""
     limit = _checked(boxes, scores, max_output_size, iou_threshold)
-    chosen, _ = select(by_boxes(boxes), scores, limit, iou_threshold, score_threshold)
+    chosen, _ = select_by_queue(by_boxes(boxes), scores, limit, iou_threshold, score_threshold)
     return _filled(chosen, limit, pad_to_max_output_size), np.int32(len(chosen))
 
 
@@ -113,7 +113,7 @@ def _non_max_suppression_v5(boxes, scores, max_output_size, iou_threshold, score
     limit = _checked(boxes, scores, max_output_size, iou_threshold)
     if soft_nms_sigma < 0:
         raise invalid("soft_nms_sigma must be non-negative")
-    chosen, kept = select(by_boxes(boxes), scores, limit, iou_threshold, score_threshold, float(soft_nms_sigma))
+    chosen, kept = select_by_queue(by_boxes(boxes), scores, limit, iou_threshold, score_threshold, float(soft_nms_sigma))
     fill = pad_to_max_output_size
     return _filled(chosen, limit, fill), _filled(kept.astype(scores.dtype), limit, fill), np.int32(len(chosen))
 
@@ -134,8 +134,8 @@ def _non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overla
         raise invalid(f"overlaps must be square, got shape {list(overlaps.shape)}")
     if scores.shape != overlaps.shape[:1]:
         raise invalid(f"scores has incompatible shape: {list(scores.shape)}")
-    return select(by_matrix(overlaps), scores, max(0, int(max_output_size)),
-                   overlap_threshold, score_threshold)[0]
+    return select_by_queue(by_matrix(overlaps), scores, max(0, int(max_output_size)),
+                           overlap_threshold, score_threshold)[0]
 
 
 # -- drawing -----------------------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """Non-maximum suppression: which boxes are kept of those that overlap."""
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -82,15 +81,13 @@ def by_matrix(overlaps: np.ndarray) -> Callable:
     return lambda places, others: overlaps[np.ix_(places, others)]
 
 
-def select(similarity: Callable, scores: np.ndarray, limit: int, threshold: Any, least: Any, sigma: float = 0.0) -> tuple:
+def select(similarity: Callable, scores: np.ndarray, limit: int, threshold: Any, least: Any) -> tuple:
     """Places (int32) and scores (float32) of at most `limit` boxes with a score above `least`, best first.
 
     A box is dropped if it overlaps a better one that is kept by more than `threshold`; of equal scores the first is the better
-    one.  With `sigma` > 0 the score of the others decays with the overlap instead (Bodla et al., 2017).
+    one.
     """
     scores, threshold = np.asarray(scores, f32), f32(threshold)
-    if sigma > 0:
-        return _select_decaying(similarity, scores, limit, threshold, f32(least), f32(sigma))
     found = similarity.kept(_best_first(scores, f32(least), limit), limit, threshold) if isinstance(similarity, _ByBoxes) else None
     if found is not None:
         return found.astype(np.int32), scores[found]
@@ -124,23 +121,88 @@ def _best_first(scores: np.ndarray, least: np.float32, limit: int) -> Iterator[n
         places, count = places[~best], 4 * count
 
 
-def _select_decaying(similarity: Callable, scores: np.ndarray, limit: int, threshold: np.float32, least: np.float32,
-                     sigma: np.float32) -> tuple:
-    queue = [(-float(score), place, 0) for place, score in enumerate(scores) if score > least]
-    heapq.heapify(queue)
+def select_by_queue(similarity: Callable, scores: np.ndarray, limit: int, threshold: Any, least: Any, sigma: float = 0.0) -> tuple:
+    """As ``select``, to the letter of TensorFlow's NonMaxSuppression.
+
+    A box is dropped if it overlaps one that is kept by `threshold` or more, boxes of equal scores come as a heap gives them, and
+    one that does not overlap itself is kept again and again.  With `sigma` > 0 the score of the others decays with the overlap
+    instead (Bodla et al., 2017).
+    """
+    scores = np.asarray(scores, f32)
+    threshold, least, sigma = f32(threshold), f32(least), f32(sigma)
+    if sigma == 0 and _has_one_order(similarity, scores[scores > least]):
+        # as `threshold` or more is more than the float below it
+        return select(similarity, scores, limit, np.nextafter(threshold, f32(-np.inf)), least)
+    queue = _Heap()
+    for place in np.flatnonzero(scores > least).tolist():
+        queue.push((scores[place], place, 0))
     chosen: list[int] = []
     kept: list[np.float32] = []
-    while queue and len(chosen) < limit:
-        negative, place, begin = heapq.heappop(queue)
-        before = score = f32(-negative)
-        overlaps = similarity(np.array([place]), np.array(chosen[begin:], np.int64))[0]
-        for overlap in overlaps[::-1]:
-            score = score * (f32(np.exp(f32(-0.5) / sigma * overlap * overlap)) if overlap <= threshold else f32(0))
-            if score <= least:
-                break
-        if score == before:
+    while len(queue) and len(chosen) < limit:
+        before, place, begin = queue.pop()
+        overlaps = similarity(np.array([place]), np.array(chosen[begin:], np.int64))[0][::-1]
+        score, dropped = _decayed(before, overlaps, threshold, least, sigma)
+        again = (score, place, len(chosen))
+        if not dropped and score == before:
             chosen.append(place)
             kept.append(score)
-        elif score > least:
-            heapq.heappush(queue, (-float(score), place, len(chosen)))
+        if not dropped and score > least:
+            queue.push(again)           # one that is kept, too: it is next, and dropped as it overlaps itself
     return np.array(chosen, np.int32), np.array(kept, f32)
+
+
+def _has_one_order(similarity: Callable, scores: np.ndarray) -> bool:
+    """Whether the boxes that count can be taken in the order of their scores: no two are equal, and each overlaps itself."""
+    return (isinstance(similarity, _ByBoxes) and bool(np.all((similarity.areas > 0) & np.isfinite(similarity.areas))) and
+            len(np.unique(scores)) == len(scores))
+
+
+def _decayed(score: np.float32, overlaps: np.ndarray, threshold: np.float32, least: np.float32, sigma: np.float32) -> tuple:
+    """The score of a box after its overlaps with those that are kept, and whether one of them drops it."""
+    if sigma == 0 and not np.isnan(overlaps).any():
+        return score, bool((overlaps >= threshold).any())
+    scale = f32(-0.5) / sigma if sigma > 0 else f32(0)
+    weights = np.where(overlaps <= threshold, np.exp(scale * overlaps * overlaps), f32(0))
+    for overlap, weight in zip(overlaps, weights):
+        score = score * weight
+        if overlap >= threshold:
+            return score, True
+        if score <= least:
+            break
+    return score, False
+
+
+class _Heap:
+    """Tuples, the one with the largest first part on top; of equal ones, that which ``std::priority_queue`` of libstdc++ gives."""
+
+    def __init__(self) -> None:
+        self.items: list[tuple] = []
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def push(self, item: tuple) -> None:
+        self.items.append(item)
+        self._raise(len(self.items) - 1, item)
+
+    def pop(self) -> tuple:
+        items = self.items
+        item = items.pop()
+        if not items:
+            return item
+        top, hole, count = items[0], 0, len(items)
+        while 2 * hole + 2 < count:     # down to a leaf by the larger child, the second of equal ones, then up again
+            child = 2 * hole + 2
+            if items[child][0] < items[child - 1][0]:
+                child -= 1
+            items[hole], hole = items[child], child
+        if 2 * hole + 2 == count:
+            items[hole], hole = items[count - 1], count - 1
+        self._raise(hole, item)
+        return top
+
+    def _raise(self, hole: int, item: tuple) -> None:
+        items = self.items
+        while hole > 0 and items[(hole - 1) // 2][0] < item[0]:
+            items[hole], hole = items[(hole - 1) // 2], (hole - 1) // 2
+        items[hole] = item
