@@ -70,7 +70,8 @@ def _lower_with(function: Any, by: Any = None) -> Any:
     def lower(b: Any, x: Any) -> Any:
         if x.shape[-1] != 3 or by is not None and by.shape:
             return NotImplemented       # the NumPy meaning says what is wrong
-        return b.concat(list(function(*_planes(b, x))), len(x.shape) - 1)
+        wide = b.cast(x, dtypes.float32) if x.dtype == dtypes.float16 else x
+        return b.cast(b.concat(list(function(*_planes(b, wide))), len(x.shape) - 1), x.dtype)
 
     return lower
 
@@ -163,10 +164,52 @@ def hsv_to_rgb(images):
     return np.stack(_to_rgb(*_channels(images)), -1).astype(images.dtype)
 
 
-def _turned(images: Any, delta: Any) -> tuple:
+def _turned_half(images: Any, delta: Any) -> tuple:
+    """Colors with the hue moved by `delta` of a turn, by way of their hue, saturation and value: so TensorFlow turns half."""
     h, s, v = _to_hsv(*images)
     h = h + delta
     return _to_rgb(h - prim.floor(h), s, v)
+
+
+def _turned(images: Any, delta: Any) -> tuple:
+    """Colors with the hue moved by `delta` of a turn.
+
+    The largest and the smallest channel keep their values, whatever their signs; which they are and the value of the third change.
+    """
+    r, g, b = images
+    green, least_b, most_b = r < g, b < prim.min(r, g), b > prim.max(r, g)
+    high = prim.select(most_b, b, prim.select(green, g, r))
+    low = prim.select(least_b, b, prim.select(green, r, g))
+    middle = prim.select(least_b, prim.select(green, r, g), prim.select(most_b, prim.select(green, g, r), b))
+    none = low * 0
+    sixth = prim.select(green, prim.select(least_b, none + 1, prim.select(most_b, none + 3, none + 2)),
+                        prim.select(least_b, none, prim.select(most_b, none + 4, none + 5)))
+    reach = high - low
+    flat = prim.eq(high, low)
+    part = (middle - low) / prim.select(flat, reach * 0 + 1, reach)
+    hue = prim.select(flat, reach * 0, sixth + _rising(sixth, part)) + delta * 6
+    hue = hue - 6 * prim.floor(hue / 6)
+    hue = prim.select(hue >= 6, hue - 6, hue)           # it rounds to 6 just below a whole turn
+    sixth = prim.floor(hue)
+    middle = low + _rising(sixth, hue - sixth) * reach
+
+    def channel(highest: Any, lowest: Any) -> Any:
+        return prim.select(highest, high, prim.select(lowest, low, middle))
+
+    first, second, third = sixth < 1, sixth < 2, sixth < 3              # or one before it
+    fourth, fifth = sixth < 4, sixth < 5
+    return (channel(first | prim.logical_not(fifth), prim.logical_not(second) & fourth),
+            channel(prim.logical_not(first) & third, prim.logical_not(fourth)),
+            channel(prim.logical_not(third) & fifth, second))
+
+
+def _turning(images: Any) -> Any:
+    return _turned_half if images.dtype == dtypes.float16 else _turned
+
+
+def _rising(sixth: Any, part: Any) -> Any:
+    """How far the middle channel is from the smallest one: it rises in the even sixths of a turn and falls in the odd ones."""
+    return prim.select(prim.eq(sixth - 2 * prim.floor(sixth / 2), 0), part, 1 - part)
 
 
 def _saturated(images: Any, scale: Any) -> tuple:
@@ -182,16 +225,16 @@ def _one_number(x: Any, what: str) -> np.float32:
 
 @op("AdjustHue(images: T, delta: float32) -> output: T", T=_PIXELS,
     shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 3, "images"),
-    lower=lambda b, images, delta: _lower_with(lambda *rgb: _turned(rgb, b.cast(delta, images.dtype)), delta)(b, images),
+    lower=lambda b, images, delta: _lower_with(lambda *rgb: _turning(images)(rgb, delta), delta)(b, images),
     samples=lambda rng, dtype: [[draw(rng, (2, 3, 3), dtype, 0.1, 0.9), np.float32(d)] for d in (0.3, -0.7)])
 def _adjust_hue(images, delta):
     """The hue of colors moved by `delta` (of a turn)."""
-    return np.stack(_turned(_channels(images), _one_number(delta, "delta")), -1).astype(images.dtype)
+    return np.stack(_turning(images)(_channels(images), _one_number(delta, "delta")), -1).astype(images.dtype)
 
 
 @op("AdjustSaturation(images: T, scale: float32) -> output: T", T=_PIXELS,
     shape=lambda c: shape_rules.with_rank_at_least(c.shapes[0], 3, "images"),
-    lower=lambda b, images, scale: _lower_with(lambda *rgb: _saturated(rgb, b.cast(scale, images.dtype)), scale)(b, images),
+    lower=lambda b, images, scale: _lower_with(lambda *rgb: _saturated(rgb, scale), scale)(b, images),
     samples=lambda rng, dtype: [[draw(rng, (2, 3, 3), dtype, 0.1, 0.9), np.float32(d)] for d in (0.3, 1.7)])
 def _adjust_saturation(images, scale):
     """The saturation of colors times `scale`, at most 1."""
