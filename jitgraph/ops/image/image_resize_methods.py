@@ -74,7 +74,8 @@ def resized(images: Any, size: Any, resize: Callable, preserve_aspect_ratio: boo
         if preserve_aspect_ratio:
             known = constant_value(size)
             size = _kept_aspect(images, [size[0], size[1]] if known is None else known.tolist())
-        known = constant_value(size)
+        # TensorFlow does not know the size that it computes, and thus resizes to the same size, too
+        known = None if preserve_aspect_ratio else constant_value(size)
         new = [None, None] if known is None else [int(n) for n in known]
         if keep_if_same and None not in new and list(images._shape[1:3]) == new:
             return unbatched(images, batch)
