@@ -105,20 +105,27 @@ class Shuffled(Unary):
         newest: list = []
         epochs = collections.deque([newest])        # what is in the buffer, by epoch
         begin = held = epoch = 0                    # where those of the first epoch begin; how many there are of all
-        take: Take | None = self.source.iterate(run) if count else None
-        fresh = True                                # nothing came yet from this epoch
+        take: Take | None = None
+        begun, fresh = False, True                  # whether the source was asked; whether nothing came yet from this epoch
 
         def begin_epoch() -> None:
             nonlocal take, fresh, newest, epoch
             epoch += 1
-            if fresh and count < 0 or 0 <= count <= epoch:
+            if fresh and count < 0:
                 take = None
+            elif 0 <= count <= epoch:
+                take = None
+                if _reshuffles(self.source):
+                    # TensorFlow begins one more iteration before it sees that it has enough: orders below are drawn for it
+                    self.source.iterate(run)
             else:
                 take, fresh, newest = self.source.iterate(run), True, []
                 epochs.append(newest)
 
         def shuffled() -> Element:
-            nonlocal begin, held, fresh
+            nonlocal begin, held, begun, fresh, take
+            if not begun:                           # as late as in TensorFlow: orders below are drawn then
+                begun, take = True, self.source.iterate(run) if count else None
             while take is not None and held < self.buffer:
                 try:
                     newest.append(take())
@@ -155,6 +162,11 @@ class Shuffled(Unary):
         if self.count is None or size in (0, UNKNOWN):
             return size
         return INFINITE if self.count < 0 or size == INFINITE else size * self.count
+
+
+def _reshuffles(source: Source) -> bool:
+    """Whether elements come through a shuffling that draws an order for each iteration."""
+    return isinstance(source, Shuffled) and source.again or any(map(_reshuffles, source.inputs))
 
 
 _GONE: Any = None

@@ -241,8 +241,7 @@ class Joined(Source):
         self.inputs = first, second
 
     def iterate(self, run: Run) -> Take:
-        waiting = iter(enumerate(self.inputs))
-        take = _ended
+        take, waiting = self.inputs[0].iterate(run.at(("concatenate", 0))), [(1, self.inputs[1])]
 
         def joined() -> Element:
             nonlocal take
@@ -250,7 +249,9 @@ class Joined(Source):
                 try:
                     return take()
                 except StopIteration:
-                    number, source = next(waiting)
+                    if not waiting:
+                        raise
+                    number, source = waiting.pop()
                     take = source.iterate(run.at(("concatenate", number)))
 
         return joined
