@@ -370,7 +370,7 @@ def _counts(data: Any, segment_ids: Any, num_segments: Any) -> Any:
 
 
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
-    """output[i] = mean of data[j] over the j with segment_ids[j] == i; 0 where there is none."""
+    """output[i] = mean of data[j] over the j with segment_ids[j] == i; 0 where there is none.  Integers have float64 means."""
     return _over_counts(data, segment_ids, num_segments, name, "UnsortedSegmentMean", lambda n: n)
 
 
@@ -385,4 +385,4 @@ def _over_counts(data: Any, ids: Any, count: Any, name: str | None, default: str
 
     with name_scope(name, default):
         data, ids = convert_to_tensor(data), convert_to_tensor(ids)
-        return raw.RealDiv(raw.UnsortedSegmentSum(data, ids, count), divisor(_counts(data, ids, count)))
+        return raw.UnsortedSegmentSum(data, ids, count) / divisor(_counts(data, ids, count))
