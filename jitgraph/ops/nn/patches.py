@@ -21,9 +21,8 @@ _PADDING = 'padding: string {"SAME", "VALID"}'
 _MOST_TAPS = 64         # of a window that a kernel copies tap by tap
 
 
-def _windows(size: Any, taps: Any, strides: Any, rates: Any, padding: str,
-             stated: bool = False) -> list[Window]:
-    return [window_geometry.window(d, n, step, gap, padding, stated=stated)
+def _windows(size: Any, taps: Any, strides: Any, rates: Any, padding: str) -> list[Window]:
+    return [window_geometry.window(d, n, step, gap, padding)
             for d, n, step, gap in zip(size, taps, strides[1:3], rates[1:3])]
 
 
@@ -32,7 +31,7 @@ def _windows(size: Any, taps: Any, strides: Any, rates: Any, padding: str,
 def _patches_shape(c: Any) -> Any:
     images = shape_rules.with_rank(c.shapes[0], 4, "images")
     _, height, width, _ = c.attrs["ksizes"]
-    wins = _windows(images[1:3], (height, width), c.attrs["strides"], c.attrs["rates"], c.attrs["padding"], not c.running)
+    wins = _windows(images[1:3], (height, width), c.attrs["strides"], c.attrs["rates"], c.attrs["padding"])
     depth = None if images[3] is None else images[3] * (height * width)
     return (images[0], wins[0].output, wins[1].output, depth)
 
@@ -118,7 +117,7 @@ def _dilation_shape(c: Any) -> Any:
     value = shape_rules.with_rank(c.shapes[0], 4, "input")
     filters = shape_rules.with_rank(c.shapes[1], 3, "filter")
     depth = shape_rules.merge_sizes(value[3], filters[2])
-    wins = _windows(value[1:3], filters[:2], c.attrs["strides"], c.attrs["rates"], c.attrs["padding"], not c.running)
+    wins = _windows(value[1:3], filters[:2], c.attrs["strides"], c.attrs["rates"], c.attrs["padding"])
     return (value[0], wins[0].output, wins[1].output, depth)
 
 

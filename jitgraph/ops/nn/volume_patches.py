@@ -16,16 +16,16 @@ from jitgraph.graph.texts import as_text
 from jitgraph.ops.nn import window_geometry
 
 
-def _windows(sizes: Any, ksizes: Any, strides: Any, padding: Any, stated: bool = False) -> list:
+def _windows(sizes: Any, ksizes: Any, strides: Any, padding: Any) -> list:
     padding = as_text(padding)
-    return [window_geometry.window(size, taps, step, 1, padding, stated=stated)
+    return [window_geometry.window(size, taps, step, 1, padding)
             for size, taps, step in zip(sizes, ksizes[1:4], strides[1:4])]
 
 
 def _shape(c: Any) -> Any:
     x = shape_rules.with_rank(c.shapes[0], 5, "input")
     ksizes = c.attrs["ksizes"]
-    wins = _windows(x[1:4], ksizes, c.attrs["strides"], c.attrs["padding"], not c.running)
+    wins = _windows(x[1:4], ksizes, c.attrs["strides"], c.attrs["padding"])
     taps = ksizes[1] * ksizes[2] * ksizes[3]
     return (x[0], *(w.output for w in wins), None if x[4] is None else x[4] * taps)
 

@@ -75,7 +75,8 @@ def window(size: Any, length: Any, stride: int, dilation: int, padding: str, exp
     """The window of `length` taps along an axis of `size` elements (None: unknown).
 
     Raises ValueError for windows that do not advance and, as TensorFlow does, for an input that is smaller than a VALID window:
-    for each that a graph states (`stated`); in a run for those that lack twice a stride or more, others give no output.
+    for each that a graph states (`stated`, of convolutions and pools); else, as in a run, for those that lack twice a stride or
+    more, others give no output.
     """
     for what, least in (("Stride", stride), ("Dilation rate", dilation)):
         if least < 1:
