@@ -27,6 +27,8 @@ def _top_k_shape(c: Any) -> Any:
     else:
         known = shape_rules.scalar_constant(c, 1, "k")
         k = plain_sizes(known)[0] if shape_rules.known(known) else None
+    if k is not None and k < 0:
+        raise ValueError(f"Dimension size, given by scalar input 1, must be non-negative but is {k}")
     if value is None:
         return [None, None]
     if k is not None and value[-1] is not None and value[-1] < k:

@@ -39,7 +39,7 @@ def _resized_shape(c: Any) -> Any:
     return (batch, *_sizes(c, 1), channels)
 
 
-def _new_size(images: np.ndarray, size: Any) -> tuple[int, int]:
+def _new_size(images: np.ndarray, size: Any, align_corners: bool = False, half_pixel_centers: bool = False) -> tuple[int, int]:
     if images.ndim != 4:
         raise invalid(f"input must be 4-dimensional{list(images.shape)}")
     if np.shape(size) != (2,):
@@ -49,6 +49,8 @@ def _new_size(images: np.ndarray, size: Any) -> tuple[int, int]:
         raise invalid("output dimensions must be positive")
     if not images.shape[1] or not images.shape[2]:
         raise invalid("input image must be of non-zero size")
+    if align_corners and half_pixel_centers:
+        raise invalid("If half_pixel_centers is True, align_corners must be False.")
     return height, width
 
 
@@ -79,14 +81,16 @@ def _along(x: np.ndarray, axis: int, lower: np.ndarray, upper: np.ndarray, way: 
     return before + (np.take(x, upper, axis) - before) * weight
 
 
-def _known_size(size: Any) -> tuple[int, int] | None:
-    """The new size if it is known and positive; others are refused by the NumPy meaning."""
+def _known_size(size: Any, align_corners: bool = False, half_pixel_centers: bool = False) -> tuple[int, int] | None:
+    """The new size if it is known and positive, and the centers are of one kind; others are refused by the NumPy meaning."""
+    if align_corners and half_pixel_centers:
+        return None
     sizes = None if size.constant is None else tuple(plain_sizes(size.constant))
     return None if sizes is None or any(n <= 0 for n in sizes) else sizes
 
 
 def _lower_bilinear(b: Any, images: Any, size: Any, align_corners: bool, half_pixel_centers: bool) -> Any:
-    new = _known_size(size)
+    new = _known_size(size, align_corners, half_pixel_centers)
     if new is None:
         return NotImplemented
     found = images
@@ -117,7 +121,7 @@ def _picks(have: Any, wanted: int, dtype: Any, align_corners: bool, half_pixel_c
 
 def interpolation(images: np.ndarray, size: Any, align_corners: bool, half_pixel_centers: bool) -> list[tuple]:
     """For the new rows and for the new columns: the old one before each, the one after it and how far it is on the way."""
-    new = _new_size(images, size)
+    new = _new_size(images, size, align_corners, half_pixel_centers)
     return [bilinear(images.shape[axis], new[axis - 1], align_corners, half_pixel_centers) for axis in (1, 2)]
 
 
@@ -126,7 +130,7 @@ def interpolation(images: np.ndarray, size: Any, align_corners: bool, half_pixel
     samples=_samples(*_CENTERS), checks=True)
 def _resize_bilinear(images, size, align_corners, half_pixel_centers):
     """Images of another height and width, by linear interpolation between the nearest four pixels."""
-    height, width = _new_size(images, size)
+    height, width = _new_size(images, size, align_corners, half_pixel_centers)
     found = images.astype(f32)
     if (height, width) == images.shape[1:3]:
         return found
@@ -207,7 +211,7 @@ def _(op, grad):
 # -- nearest neighbor --------------------------------------------------------------------------------------------------
 
 def _lower_nearest(b: Any, images: Any, size: Any, align_corners: bool, half_pixel_centers: bool) -> Any:
-    new = _known_size(size)
+    new = _known_size(size, align_corners, half_pixel_centers)
     if new is None:
         return NotImplemented
     for axis in (2, 1):
@@ -224,7 +228,7 @@ def _lower_nearest(b: Any, images: Any, size: Any, align_corners: bool, half_pix
     "resized_images: T", T=_IMAGES, shape=_resized_shape, lower=_lower_nearest, samples=_samples(*_CENTERS), checks=True)
 def _resize_nearest_neighbor(images, size, align_corners, half_pixel_centers):
     """Images of another height and width, each pixel the one nearest to it."""
-    height, width = _new_size(images, size)
+    height, width = _new_size(images, size, align_corners, half_pixel_centers)
     found = np.take(images, nearest(images.shape[1], height, align_corners, half_pixel_centers), 1)
     return np.take(found, nearest(images.shape[2], width, align_corners, half_pixel_centers), 2)
 
@@ -271,7 +275,7 @@ def _(op, grad):
 
 def _lower_taps_of(kind: str) -> Any:
     def lower(b: Any, images: Any, size: Any, align_corners: bool, half_pixel_centers: bool = False) -> Any:
-        new = _known_size(size)
+        new = _known_size(size, align_corners, half_pixel_centers)
         if new is None:
             return NotImplemented
         if resize_in_runs.are_open(*images.shape[1:3], *new):
@@ -295,7 +299,7 @@ def _area_of(have: Any, new: Any, align_corners: bool) -> Any:
     checks=True)
 def _resize_bicubic(images, size, align_corners, half_pixel_centers):
     """Images of another height and width, by cubic interpolation (Keys, 1981) between sixteen pixels."""
-    height, width = _new_size(images, size)
+    height, width = _new_size(images, size, align_corners, half_pixel_centers)
     found = images.astype(f32)
     for axis, new in ((1, height), (2, width)):
         found = taps_of("bicubic", images.shape[axis], new, align_corners, half_pixel_centers)(found, axis)

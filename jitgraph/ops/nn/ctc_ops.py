@@ -154,14 +154,17 @@ def _ctc_samples(rng: Any, dtype: Any) -> list:
                  "x 28 take 0.36 of TensorFlow's time")
 def _ctc_loss(inputs, labels_indices, labels_values, sequence_length, preprocess_collapse_repeated, ctc_merge_repeated,
               ignore_longer_outputs_than_inputs):
-    """Minus the log-likelihood of the labels under the logits, and its gradient."""
+    """Minus the log-likelihood of the labels under the logits, and its gradient; 0 for sequences without an element.
+
+    Raises InvalidArgumentError for a sequence that has more labels than elements, unless such are ignored.
+    """
     _, batch, classes = inputs.shape
     lengths = _lengths(sequence_length, inputs, InvalidArgumentError)
     labels = _labels_of(labels_indices, labels_values, batch, classes, preprocess_collapse_repeated)
     loss, gradient = np.zeros(batch, inputs.dtype), np.zeros(inputs.shape, inputs.dtype)
     taken = []
     for b, (length, wanted) in enumerate(zip(lengths, labels)):
-        if len(wanted) > length > 0 and not ignore_longer_outputs_than_inputs:
+        if len(wanted) > length and not ignore_longer_outputs_than_inputs:
             raise invalid(f"Not enough time for target transition sequence (required: {len(wanted)}, "
                           f"available: {length}){b}You can turn this error into a warning by using the flag "
                           "ignore_longer_outputs_than_inputs")

@@ -63,7 +63,9 @@ def _quantize_v2(input, min_range, max_range, T, mode, round_mode):
     """The input as integers, and the range that they stand for."""
     lowest, highest, kind = _limits(T)
     low, high = _checked_range(min_range, max_range)
-    mode = as_text(mode)
+    mode, round_mode = as_text(mode), as_text(round_mode)
+    if round_mode == "HALF_TO_EVEN" and mode != "SCALED":
+        raise invalid(f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'.")
     if mode == "MIN_FIRST":
         found = _min_first(input, low, high, lowest, highest)
     elif mode == "MIN_COMBINED":
@@ -77,7 +79,7 @@ def _quantize_v2(input, min_range, max_range, T, mode, round_mode):
         scale = min(by_low, by_high)
         low, high = f32(lowest) / scale, f32(highest) / scale
         scaled = np.clip(input, low, high) * scale
-        found = np.rint(scaled) if as_text(round_mode) == "HALF_TO_EVEN" else _rounded_away(scaled)
+        found = np.rint(scaled) if round_mode == "HALF_TO_EVEN" else _rounded_away(scaled)
     return found.astype(kind).view(T.as_numpy_dtype), f32(low), f32(high)
 
 
