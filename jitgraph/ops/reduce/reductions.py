@@ -379,11 +379,9 @@ def _shape_of(x: Tensor) -> Any:
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The mean squared distance from the mean, over `axis`.  Raises TypeError for integers."""
+    """The mean squared distance from the mean, over `axis`; of int32 and int64 all in integers, others raise TypeError."""
     with name_scope(name or "reduce_variance"):
         means = reduce_mean(input_tensor, axis=axis, keepdims=True)
-        if means.dtype.is_integer:
-            raise TypeError(f"Input must be either real or complex, not {means.dtype.name}")
         difference = input_tensor - means
         squared = raw.Mul(difference, conj(difference)) if difference.dtype.is_complex else square(difference)
         return reduce_mean(squared, axis=axis, keepdims=keepdims)

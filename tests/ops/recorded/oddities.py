@@ -9,7 +9,7 @@ def draw(*shape, seed=0):
 
 
 def means(tf):
-    """Means of segments, also of integers and of none."""
+    """Means of segments, also of integers and of none, and distances from means."""
     found = {}
     for dtype in ("int32", "int64", "float16", "float32", "float64"):
         for ids in ([0, 0, 2, 2, 5], [3, 1, 0, 0, 0], [-1, 0, 0, 1, 1]):
@@ -18,6 +18,11 @@ def means(tf):
                 return [tf.unsorted_segment_mean(data, ids, 6), tf.unsorted_segment_mean(data[:, 0], ids, 6)]
 
             found[f"mean of segments {dtype} {ids}"] = build
+    for dtype in ("int32", "int64", "uint8", "float16", "complex64"):
+        for name in ("reduce_variance", "reduce_std"):
+            for axis in (None, 0, [0, 1]):
+                found[f"{name} {dtype} {axis}"] = lambda name=name, dtype=dtype, axis=axis: getattr(tf.math, name)(
+                    (np.arange(6).reshape(2, 3) * 7 % 5).astype(dtype), axis)
     return found
 
 
