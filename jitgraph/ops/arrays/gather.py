@@ -212,8 +212,10 @@ def gather(params: Any, indices: Any, validate_indices: Any = None, name: str | 
     """
     if axis is None:
         axis = batch_dims
-    if not hasattr(axis, "dtype") and int(axis) == 0 and hasattr(params, "handle"):
-        return params.sparse_read(indices, name=name)       # a resource variable reads only these rows
+    if not hasattr(axis, "dtype") and int(axis) == 0:
+        if hasattr(params, "handle"):
+            return params.sparse_read(indices, name=name)       # a resource variable reads only these rows
+        batch_dims = 0                                          # as in TensorFlow: there are none before the first dimension
     return _gather_v2(params, indices, axis, batch_dims=batch_dims, name=name)
 
 

@@ -77,6 +77,10 @@ def cases(tf):
                 return [tf.dequantize(found[0], found[1], found[2], mode), found[1], found[2]]
 
             found[f"quantize {mode} {rounding}"] = build
+    for dims in (0, 1, -1):
+        for axis in (None, 0, 1, 2, -1):
+            found[f"gather {dims} {axis}"] = lambda dims=dims, axis=axis: tf.gather(
+                draw(2, 3, 4), np.array([[0, 1], [1, 0]]), axis=axis, batch_dims=dims)
     for k in (-1, 0, 3, 4):
         found[f"top {k}"] = lambda k=k: tf.nn.top_k(draw(2, 3), k)
     return found
