@@ -47,7 +47,7 @@ class _Generators:
 
     def _component(self, leaf: Any, dtype: Any, shape: Any, element: Any) -> np.ndarray:
         try:
-            array = _strings(leaf) if dtype is dtypes.string else np.asarray(leaf, dtype.as_numpy_dtype)
+            array = _strings(leaf) if dtype is dtypes.string else _numbers(leaf, dtype.as_numpy_dtype)
         except (TypeError, ValueError):
             raise TypeError("`generator` yielded an element that could not be converted to the expected type. The expected type "
                             f"was {dtype.name}, but the yielded element was {leaf}.") from None
@@ -59,6 +59,13 @@ class _Generators:
     def end(self, number: Any) -> np.ndarray:
         self.running.pop(int(number), None)
         return np.array(0, np.int64)
+
+
+def _numbers(leaf: Any, kind: Any) -> np.ndarray:
+    try:
+        return np.asarray(leaf, kind)
+    except OverflowError:               # NumPy 1, as TensorFlow 1.15 has it, lets Python's integers wrap around
+        return np.asarray(leaf).astype(kind)
 
 
 def _strings(leaf: Any) -> np.ndarray:

@@ -77,6 +77,9 @@ def cases(tf):
                 return [tf.dequantize(found[0], found[1], found[2], mode), found[1], found[2]]
 
             found[f"quantize {mode} {rounding}"] = build
+    for dtype in (tf.uint8, tf.int8, tf.int32, tf.float32):
+        found[f"generated {dtype.name}"] = lambda dtype=dtype: tf.compat.v1.data.make_one_shot_iterator(
+            tf.data.Dataset.from_generator(lambda: [5, 300, -1, -200, 1 << 40], dtype).batch(9)).get_next()
     for dims in (0, 1, -1):
         for axis in (None, 0, 1, 2, -1):
             found[f"gather {dims} {axis}"] = lambda dims=dims, axis=axis: tf.gather(
