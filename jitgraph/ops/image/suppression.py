@@ -35,6 +35,74 @@ _KEEP = HostCode("kept_boxes", ("f32", "i64", "f32", "i64"), """def kept_boxes(x
 """)
 
 
+# The same for boxes that overlap themselves and may have equal scores: x1 the scores, x3 the places of those that count, which
+# come in the order of `_Heap`; y1 the heap; y2 whether each box is kept: it comes once more then
+_RAISE = """
+score = x1[item]
+while hole > 0:
+    above = (hole - 1) // 2
+    if x1[y1[above]] < score:
+        y1[hole] = y1[above]
+        hole = above
+    else:
+        break
+y1[hole] = item
+"""
+_KEEP_TIED = """def kept_tied_boxes(x0, x1, x2, x3, y0, y1, y2, sizes, begin, end):
+    count, limit, threshold = 0, sizes[0], x2[0]
+    for k in range(begin, end):
+        item, hole = x3[k], k
+        RAISED
+    held = end
+    while (held > 0) & (count < limit):
+        best = y1[0]
+        held -= 1
+        if held > 0:
+            item, hole, child = y1[held], 0, 2
+            while child < held:
+                if x1[y1[child]] < x1[y1[child - 1]]:
+                    child -= 1
+                y1[hole] = y1[child]
+                hole = child
+                child = 2 * hole + 2
+            if child == held:
+                y1[hole] = y1[held - 1]
+                hole = held - 1
+            RAISED
+        if y2[best] == 0:
+            at = best * 5
+            top, left, bottom, right, area = x0[at], x0[at + 1], x0[at + 2], x0[at + 3], x0[at + 4]
+            j = count - 1
+            while j >= 0:
+                other = y0[j] * 5
+                rows = maximum(minimum(bottom, x0[other + 2]) - maximum(top, x0[other]), f32(0))
+                common = rows * maximum(minimum(right, x0[other + 3]) - maximum(left, x0[other + 1]), f32(0))
+                if common / (x0[other + 4] + area - common) > threshold:
+                    break
+                j -= 1
+            if j < 0:
+                y0[count] = best
+                count += 1
+                y2[best] = 1
+                item, hole = best, held
+                held += 1
+                RAISED
+    return count
+"""
+
+
+def _with_raises(text: str) -> str:
+    """The text with the loop that raises an item of the heap in place of each RAISED."""
+    lines = []
+    for line in text.split("\n"):
+        indent = line[:len(line) - len(line.lstrip())]
+        lines += [indent + step for step in _RAISE.strip().split("\n")] if line.strip() == "RAISED" else [line]
+    return "\n".join(lines)
+
+
+_TIED = HostCode("kept_tied_boxes", ("f32", "f32", "f32", "i64", "i64", "i64", "i64"), _with_raises(_KEEP_TIED))
+
+
 class _ByBoxes:
     """(places [n], others [m]) -> how much of their union the intersection of boxes is: float32 [n, m]."""
 
@@ -57,9 +125,23 @@ class _ByBoxes:
         found[:, self.areas[others] <= 0] = 0
         return found
 
+    def _facts(self) -> np.ndarray:
+        return np.concatenate([self.low, self.high, self.areas[:, None]], 1)
+
+    def kept_tied(self, scores: np.ndarray, limit: int, threshold: np.float32, least: np.float32) -> np.ndarray | None:
+        """What `select_by_queue` keeps of boxes that overlap themselves, by a loop; None where that is not compiled."""
+        places = np.flatnonzero(scores > least)
+        found = np.empty(min(limit, len(places)), np.int64)
+        count = _TIED(self._facts(), scores, np.array([threshold], f32), places, found, np.empty_like(places),
+                      np.zeros(len(scores), np.int64), sizes=(len(found),), end=len(places))
+        return None if count is None else found[:count]
+
+    def overlap_themselves(self) -> bool:
+        return bool(np.all((self.areas > 0) & np.isfinite(self.areas)))
+
     def kept(self, blocks: Iterator[np.ndarray], limit: int, threshold: np.float32) -> np.ndarray | None:
         """What `select` keeps, by a loop; None where that is not compiled."""
-        facts = np.concatenate([self.low, self.high, self.areas[:, None]], 1)
+        facts = self._facts()
         found, count = np.empty(min(limit, len(facts)), np.int64), 0
         for places in blocks:
             if count >= limit:
@@ -129,10 +211,15 @@ def select_by_queue(similarity: Callable, scores: np.ndarray, limit: int, thresh
     instead (Bodla et al., 2017).
     """
     scores = np.asarray(scores, f32)
-    threshold, least, sigma = f32(threshold), f32(least), f32(sigma)
-    if sigma == 0 and _has_one_order(similarity, scores[scores > least]):
-        # as `threshold` or more is more than the float below it
-        return select(similarity, scores, limit, np.nextafter(threshold, f32(-np.inf)), least)
+    threshold, least, spread = f32(threshold), f32(least), f32(sigma)
+    if spread == 0 and isinstance(similarity, _ByBoxes) and similarity.overlap_themselves():
+        below = np.nextafter(threshold, f32(-np.inf))       # to overlap by `threshold` or more is to do so by more than this
+        places = similarity.kept_tied(np.ascontiguousarray(scores), limit, below, least)
+        if places is not None:
+            return places.astype(np.int32), scores[places]
+        found = select(similarity, scores, limit, below, least)
+        if _are_in_one_order(scores, found[1], limit, least):
+            return found
     queue = _Heap()
     for place in np.flatnonzero(scores > least).tolist():
         queue.push((scores[place], place, 0))
@@ -141,7 +228,7 @@ def select_by_queue(similarity: Callable, scores: np.ndarray, limit: int, thresh
     while len(queue) and len(chosen) < limit:
         before, place, begin = queue.pop()
         overlaps = similarity(np.array([place]), np.array(chosen[begin:], np.int64))[0][::-1]
-        score, dropped = _decayed(before, overlaps, threshold, least, sigma)
+        score, dropped = _decayed(before, overlaps, threshold, least, spread)
         again = (score, place, len(chosen))
         if not dropped and score == before:
             chosen.append(place)
@@ -151,10 +238,10 @@ def select_by_queue(similarity: Callable, scores: np.ndarray, limit: int, thresh
     return np.array(chosen, np.int32), np.array(kept, f32)
 
 
-def _has_one_order(similarity: Callable, scores: np.ndarray) -> bool:
-    """Whether the boxes that count can be taken in the order of their scores: no two are equal, and each overlaps itself."""
-    return (isinstance(similarity, _ByBoxes) and bool(np.all((similarity.areas > 0) & np.isfinite(similarity.areas))) and
-            len(np.unique(scores)) == len(scores))
+def _are_in_one_order(scores: np.ndarray, kept: np.ndarray, limit: int, least: np.float32) -> bool:
+    """Whether no two boxes have the same score, of those that were looked at until there were `limit` of these `kept` scores."""
+    seen = scores[scores > least] if len(kept) < limit else scores[scores >= kept[-1:]] if limit else kept
+    return len(np.unique(seen)) == len(seen)
 
 
 def _decayed(score: np.float32, overlaps: np.ndarray, threshold: np.float32, least: np.float32, sigma: np.float32) -> tuple:
