@@ -22,6 +22,7 @@ _CHUNK_HEAD = struct.Struct(">I4s").unpack_from            # length and type
 _CRITICAL = {b"IHDR", b"PLTE", b"IDAT", b"IEND"}        # those that everyone must know
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _GRAY, _COLORS, _PALETTE, _ALPHA = 0, 2, 3, 4                   # the colour types; alpha is added to one of the first two
+_AFTER_HEADER = len(SIGNATURE) + 25                             # where the first chunk behind the header begins
 _DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 # What neither library reads as it is, has the same rows as what both do: (depth, colour type) of them.  Indices of a palette are
 # grays of as many bits; a gray and its alpha of 8 bits are the halves of a gray of 16, and of 16 bits those of four colours.
@@ -170,9 +171,10 @@ def _header(data: bytes) -> _Header:
         raise _damaged(data, False, "there are no pixels")
     if color == _PALETTE and (not palette or len(palette) % 3 or len(palette) > 768):
         raise _damaged(data, False, f"the palette has {len(palette)} bytes")
-    depth_read, color_read = _READ_AS.get((depth, color), (depth, color))
-    head = _chunk(b"IHDR", data[16:24] + bytes([depth_read, color_read]) + data[26:29])
-    samples = b"".join((SIGNATURE, head, data[first:last], _END))
+    samples = data
+    if (depth, color) in _READ_AS or first != _AFTER_HEADER or last + len(_END) != len(data):
+        head = _chunk(b"IHDR", data[16:24] + bytes(_READ_AS.get((depth, color), (depth, color))) + data[26:29])
+        samples = b"".join((SIGNATURE, head, data[first:last], _END))
     return _Header(width, height, depth, color, palette, transparent, _SRGB_GAMMA if is_srgb else gamma, samples)
 
 
