@@ -1,4 +1,4 @@
-"""PNG files without the library that reads them fastest, written with 16 bits a colour, and what is said of damaged ones.
+"""PNG files without the library that reads them fastest, written with 16 bits a color, and what is said of damaged ones.
 
 What each kind of file gives, is beside TensorFlow's pixels in recorded/image_files.py.
 """
@@ -28,7 +28,7 @@ def no_pyspng(monkeypatch):
 
 @pytest.mark.parametrize("channels", [0, 1, 3, 4])
 def test_pillow_reads_the_same_where_it_can(tf, run, no_pyspng, channels):
-    """It cuts colours of 16 bits to 8, so that their gray differs by 1 or 2, and 16 bits of them are refused."""
+    """It cuts colors of 16 bits to 8, so that their gray differs by 1 or 2, and 16 bits of them are refused."""
     recorded = np.load(FOLDER / "image_files.npz")
     for name, data in FILES.kinds().items():
         wanted = recorded[f"{name}, {channels} channels|0"]
@@ -36,7 +36,7 @@ def test_pillow_reads_the_same_where_it_can(tf, run, no_pyspng, channels):
         got = run(tf.image.decode_png(data, channels)).astype(int)
         np.testing.assert_allclose(got, wanted[0].astype(int), rtol=0, atol=2 if coarse and channels == 1 else 0, err_msg=name)
         if coarse:
-            with pytest.raises(ImportError, match=r"16 bits a colour are decoded by pyspng.*jitgraph\[image\]"):
+            with pytest.raises(ImportError, match=r"16 bits a color are decoded by pyspng.*jitgraph\[image\]"):
                 run(tf.image.decode_png(data, channels, tf.uint16))
         else:
             np.testing.assert_array_equal(run(tf.image.decode_png(data, channels, tf.uint16)), wanted[1], name)
@@ -60,7 +60,7 @@ def test_pixels_of_16_bits_come_back_as_they_went(tf, run, channels, compression
 @pytest.mark.parametrize("name, message", [
     ("wrong checksum of pixels", r"Invalid PNG data, size \d+ \(the checksum of chunk IDAT is wrong\)"),
     ("no palette", r"Invalid PNG header, data size \d+ \(the palette has 0 bytes\)"),
-    ("depth 3", r"Invalid PNG header, data size \d+ \(there are no images of 7 x 5 pixels, depth 3 and colour type 2\)"),
+    ("depth 3", r"Invalid PNG header, data size \d+ \(there are no images of 7 x 5 pixels, depth 3 and color type 2\)"),
     ("the first 60 bytes", r"Invalid PNG data, size 60 \(the file ends in the middle of a chunk\)"),
     ("an unknown filter", r"Invalid PNG data, size \d+ \(.*filter"),
 ])

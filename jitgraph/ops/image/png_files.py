@@ -21,11 +21,11 @@ from jitgraph.installing import advice
 _CHUNK_HEAD = struct.Struct(">I4s").unpack_from            # length and type
 _CRITICAL = {b"IHDR", b"PLTE", b"IDAT", b"IEND"}        # those that everyone must know
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_GRAY, _COLORS, _PALETTE, _ALPHA = 0, 2, 3, 4                   # the colour types; alpha is added to one of the first two
+_GRAY, _COLORS, _PALETTE, _ALPHA = 0, 2, 3, 4                   # the color types; alpha is added to one of the first two
 _AFTER_HEADER = len(SIGNATURE) + 25                             # where the first chunk behind the header begins
 _DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
-# What neither library reads as it is, has the same rows as what both do: (depth, colour type) of them.  Indices of a palette are
-# grays of as many bits; a gray and its alpha of 8 bits are the halves of a gray of 16, and of 16 bits those of four colours.
+# What neither library reads as it is, has the same rows as what both do: (depth, color type) of them.  Indices of a palette are
+# grays of as many bits; a gray and its alpha of 8 bits are the halves of a gray of 16, and of 16 bits those of four colors.
 _READ_AS = {**{(depth, _PALETTE): (depth, _GRAY) for depth in _DEPTHS[_PALETTE]}, (8, 4): (16, _GRAY), (16, 4): (8, 6)}
 _CHANNELS = {0: 1, 2: 3, 3: 3, 4: 2, 6: 4}
 _LONGEST_SIDE, _MOST_PIXELS = 1_000_000, 1 << 29                # libpng's limit, and TensorFlow's
@@ -33,7 +33,7 @@ _SRGB_GAMMA, _UNIT = 45455, 100_000                             # gamma is writt
 _GAMMAS = range(16, 625_000_001)                                # others are no gamma to libpng
 _RED, _GREEN = 29900 * 32768 // 100_000, 58700 * 32768 // 100_000
 _FIRST_OF_11_BITS = ((np.arange(255) * 257 + 128) * 2047 + 32768) // 65535 + 1      # that stand for 1, 2, ... 255
-_WEIGHTS = np.array([_RED, _GREEN, 32768 - _RED - _GREEN])      # of the colours in gray, in units of 1 / 32768
+_WEIGHTS = np.array([_RED, _GREEN, 32768 - _RED - _GREEN])      # of the colors in gray, in units of 1 / 32768
 
 
 def _chunk(kind: bytes, body: bytes) -> bytes:
@@ -59,12 +59,12 @@ class _Header(NamedTuple):
 def png_pixels(data: bytes, channels: int = 0, deep: bool = False) -> np.ndarray:
     """The pixels [height, width, channels] of a PNG file, uint8, or uint16 if `deep`.
 
-    `channels`: 1 or 2 for gray, 3 or 4 for colours, the even ones with alpha; 0 for those of the file.  Gray of colours is
-    0.299 R + 0.587 G + 0.114 B, of linear light where a file without a palette states a gamma (a gAMA or sRGB chunk; colour
+    `channels`: 1 or 2 for gray, 3 or 4 for colors, the even ones with alpha; 0 for those of the file.  Gray of colors is
+    0.299 R + 0.587 G + 0.114 B, of linear light where a file without a palette states a gamma (a gAMA or sRGB chunk; color
     profiles are not looked at).  Where a file has no alpha it is 2**depth - 1, of gray images and palettes of few
     bits as well, as libpng has it.
 
-    Raises InvalidArgumentError for a file that is damaged, and ImportError for colours of 16 bits that are asked for as such
+    Raises InvalidArgumentError for a file that is damaged, and ImportError for colors of 16 bits that are asked for as such
     where pyspng is not installed.
     """
     header = _header(data)
@@ -143,7 +143,7 @@ def _header(data: bytes) -> _Header:
         raise _damaged(data, False, "the first chunk is no header")
     width, height, depth, color = struct.unpack_from(">IIBB", data, begin)
     if not (0 < width <= _LONGEST_SIDE and 0 < height <= _LONGEST_SIDE) or depth not in _DEPTHS.get(color, ()):
-        raise _damaged(data, False, f"there are no images of {width} x {height} pixels, depth {depth} and colour type {color}")
+        raise _damaged(data, False, f"there are no images of {width} x {height} pixels, depth {depth} and color type {color}")
     if width * height >= _MOST_PIXELS:
         raise invalid(f"PNG size too large for int: {width} by {height}")
     palette = transparent = b""
@@ -210,13 +210,13 @@ def _by_libspng(file: bytes) -> np.ndarray | None:
 
 
 def _by_pillow(header: _Header, deep: bool) -> np.ndarray:
-    """As `_by_libspng`, but three and four colours of 16 bits lose the lower half of them; their gray differs by 1 or 2 then."""
+    """As `_by_libspng`, but three and four colors of 16 bits lose the lower half of them; their gray differs by 1 or 2 then."""
     try:
         import PIL.Image
     except ImportError:
         raise ImportError(f"PNG images are decoded by pyspng or Pillow, neither of which is installed: {advice('image')}") from None
     if deep and header.depth == 16 and header.color & _COLORS:
-        raise ImportError(f"PNG images with 16 bits a colour are decoded by pyspng, which is not installed: {advice('image')}")
+        raise ImportError(f"PNG images with 16 bits a color are decoded by pyspng, which is not installed: {advice('image')}")
     image: Any = PIL.Image.open(io.BytesIO(header.samples), formats=("PNG",))
     if image.mode == "1":
         image = image.convert("L")
@@ -226,7 +226,7 @@ def _by_pillow(header: _Header, deep: bool) -> np.ndarray:
 # -- what they become --------------------------------------------------------------------------------------------------
 
 def _transparency(header: _Header, samples: np.ndarray) -> np.ndarray:
-    """The alpha [height, width, 1] that a tRNS chunk states: of each colour of a palette, or 0 for one gray or colour."""
+    """The alpha [height, width, 1] that a tRNS chunk states: of each color of a palette, or 0 for one gray or color."""
     if header.color == _PALETTE:
         return np.frombuffer(header.transparent.ljust(256, b"\xff"), np.uint8)[samples]
     bits = (1 << header.depth) - 1
@@ -238,7 +238,7 @@ def _transparency(header: _Header, samples: np.ndarray) -> np.ndarray:
 
 
 def _gray(colors: np.ndarray, gamma: int, deep: bool) -> np.ndarray:
-    """The gray [height, width, 1] of colours, as ``png_do_rgb_to_gray`` computes it: a colour that is gray stays as it is."""
+    """The gray [height, width, 1] of colors, as ``png_do_rgb_to_gray`` computes it: a color that is gray stays as it is."""
     wide = colors.dtype == np.uint16
     grays = colors[..., 0]
     if 20 * abs(gamma - _UNIT) > _UNIT and gamma:               # smaller differences from 1 do not count

@@ -1,4 +1,4 @@
-"""Files of images decoded: PNG of every depth, colour type and transparency, whole and damaged, and others by each decoder."""
+"""Files of images decoded: PNG of every depth, color type and transparency, whole and damaged, and others by each decoder."""
 import base64
 import struct
 import zlib
@@ -65,7 +65,7 @@ def kinds():
             top = min(1 << depth, 9) if color == 3 else 1 << depth
             samples = rng.randint(0, top, (HEIGHT, WIDTH, CHANNELS[color]))
             if color in (2, 6):
-                samples[1, 2, :3] = samples[1, 2, 0]                    # a colour that is gray
+                samples[1, 2, :3] = samples[1, 2, 0]                    # a color that is gray
             palette = [(b"PLTE", rng.randint(0, 256, 3 * top).astype(np.uint8).tobytes())] if color == 3 else []
             more = {"": [], " with gamma": [(b"gAMA", struct.pack(">I", 60000))]}
             if color == 3:
@@ -124,9 +124,9 @@ def unusual():
         "too large": headed(8, 2, width=1 << 30, height=1 << 30),
         "larger than its pixels": headed(8, 2, width=9000, height=9000),
         "depth 3": headed(3, 2),
-        "colour type 5": headed(8, 5),
+        "color type 5": headed(8, 5),
         "no palette": headed(8, 3),
-        "a palette of colours": some((b"PLTE", bytes(range(9)))),
+        "a palette of colors": some((b"PLTE", bytes(range(9)))),
         "a palette cut off": png(header(8, 3), (b"PLTE", bytes(range(8))), plain, END),
         "a short palette": png(header(8, 3, width=3, height=1), (b"PLTE", bytes(range(6))),
                                (b"IDAT", zlib.compress(b"\0\0\1\5")), END),
