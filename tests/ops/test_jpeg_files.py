@@ -45,3 +45,15 @@ def test_the_shape_of_a_file_that_is_cut_off_stands_in_its_header(tf, run):
 def test_other_transforms_are_refused(tf, run):
     with pytest.raises(tf.errors.InvalidArgumentError, match="dct_method must be one of"):
         run(tf.image.decode_jpeg(contents(RECORDED["cases"][0]), dct_method="FLOAT"))
+
+
+def test_what_a_file_lacks_is_gray_if_it_is_to_be_recovered(tf, run):
+    """All rows but those that are missing come as from the whole file."""
+    pixels = np.arange(64 * 48, dtype=np.int64).reshape(64, 48, 1) % 200
+    whole = run(tf.image.encode_jpeg(np.repeat(pixels, 3, -1).astype(np.uint8), chroma_downsampling=False))
+    cut = whole[:len(whole) * 2 // 3]
+    found, wanted = run([tf.image.decode_jpeg(cut, try_recover_truncated=True), tf.image.decode_jpeg(whole)])
+    np.testing.assert_array_equal(found[:24], wanted[:24])
+    assert (found[-8:] == 128).all()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid JPEG data"):
+        run(tf.image.decode_jpeg(cut))

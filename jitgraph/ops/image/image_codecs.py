@@ -74,10 +74,10 @@ def _opened(data: bytes, kind: str, whole: bool = True) -> Any:
 
 
 def _pixels(contents: Any, channels: int, deep: bool = False, ratio: int = 1, fancy_upscaling: bool = True,
-            dct_method: Any = "") -> np.ndarray:
+            recover: bool = False, dct_method: Any = "") -> np.ndarray:
     """The pixels uint8, or uint16 if `deep`, of a PNG, a JPEG or a GIF of one frame; channels 0 for those that it has.
 
-    The last three are for JPEG files alone, as TensorFlow has it.
+    The last four are for JPEG files alone, as TensorFlow has it.
     """
     data = _file(contents)
     kind = _kind_of(data)
@@ -91,7 +91,7 @@ def _pixels(contents: Any, channels: int, deep: bool = False, ratio: int = 1, fa
     if kind == "JPEG":
         _check_channels(channels, (0, 1, 3), " for JPEG")
         _check_method(as_text(dct_method))
-        return _jpeg_pixels(data, channels, ratio, fancy_upscaling, as_text(dct_method) != "INTEGER_ACCURATE")
+        return _jpeg_pixels(data, channels, ratio, fancy_upscaling, as_text(dct_method) != "INTEGER_ACCURATE", recover)
     if channels not in (0, 3):
         raise invalid(f"channels must be 0 or 3 for GIF, got {channels}")
     frames = _gif_frames(data)
@@ -107,8 +107,8 @@ def _escaped(data: bytes) -> str:
     return "".join(named.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}") for byte in data)
 
 
-def _jpeg_pixels(data: bytes, channels: int, ratio: int, fancy_upscaling: bool, fast: bool) -> np.ndarray:
-    found = jpeg_pixels(data, channels, ratio, fancy_upscaling, fast)
+def _jpeg_pixels(data: bytes, channels: int, ratio: int, fancy_upscaling: bool, fast: bool, recover: bool) -> np.ndarray:
+    found = jpeg_pixels(data, channels, ratio, fancy_upscaling, fast, recover)
     if found is not None:
         return found
     image = _opened(data, "JPEG")
@@ -180,27 +180,27 @@ _JPEG = ("channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, try_r
          'acceptable_fraction: float = 1.0, dct_method: string = ""')
 
 
-def _from_jpeg_op(contents, channels, ratio, fancy_upscaling, dct_method):
+def _from_jpeg_op(contents, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
     _check_channels(channels, (0, 1, 3, 4))
     if ratio not in (1, 2, 4, 8):
         raise invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
-    return _pixels(contents, channels, False, ratio, fancy_upscaling, dct_method)
+    return _pixels(contents, channels, False, ratio, fancy_upscaling, try_recover_truncated, dct_method)
 
 
 @op(f"DecodeJpeg(contents: string; {_JPEG}) -> image: uint8", shape=_image_shape, host=True, dynamic=True,
     samples=lambda rng, dtype: [([_encoded("JPEG")], {"channels": channels, "ratio": ratio})
                                 for channels, ratio in ((0, 1), (1, 2))])
-def _decode_jpeg(contents, channels, ratio, fancy_upscaling, dct_method):
+def _decode_jpeg(contents, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
     """The pixels of a JPEG (or PNG, or GIF of one frame) file, `ratio` times smaller."""
-    return _from_jpeg_op(contents, channels, ratio, fancy_upscaling, dct_method)
+    return _from_jpeg_op(contents, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method)
 
 
 @op(f"DecodeAndCropJpeg(contents: string, crop_window: int32; {_JPEG}) -> image: uint8", host=True, dynamic=True,
     shape=_cropped_shape, samples=lambda rng, dtype: [[_encoded("JPEG"), ints(2, 1, 5, 4)]])
-def _decode_and_crop_jpeg(contents, crop_window, channels, ratio, fancy_upscaling, dct_method):
+def _decode_and_crop_jpeg(contents, crop_window, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
     """A window (y, x, height, width) of the pixels of a JPEG file."""
     y, x, height, width = (int(n) for n in crop_window)
-    pixels = _from_jpeg_op(contents, channels, ratio, fancy_upscaling, dct_method)
+    pixels = _from_jpeg_op(contents, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method)
     if y < 0 or x < 0 or height <= 0 or width <= 0 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
         raise invalid(f"Invalid JPEG data or crop window, crop window {list(map(int, crop_window))} for an image of "
                       f"{pixels.shape[0]} x {pixels.shape[1]}")
@@ -325,7 +325,10 @@ def decode_png(contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name
 def decode_jpeg(contents: Any, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
                 try_recover_truncated: bool = False, acceptable_fraction: float = 1, dct_method: str = "",
                 name: str | None = None) -> Tensor:
-    """The pixels [height, width, channels] of a JPEG file, uint8, 1, 2, 4 or 8 times (`ratio`) smaller."""
+    """The pixels [height, width, channels] of a JPEG file, uint8, 1, 2, 4 or 8 times (`ratio`) smaller.
+
+    `try_recover_truncated`: what a file that is cut off lacks is gray (with simplejpeg; Pillow refuses such a file).
+    """
     return _decode_jpeg(contents, channels=channels or 0, ratio=ratio, fancy_upscaling=fancy_upscaling,
                         try_recover_truncated=try_recover_truncated, acceptable_fraction=acceptable_fraction,
                         dct_method=dct_method, name=name)

@@ -12,10 +12,11 @@ import numpy as np
 _SPACES = {1: "GRAY", 3: "RGB"}
 
 
-def jpeg_pixels(data: bytes, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True,
-                fast: bool = True) -> np.ndarray | None:
+def jpeg_pixels(data: bytes, channels: int = 0, ratio: int = 1, fancy_upscaling: bool = True, fast: bool = True,
+                recover: bool = False) -> np.ndarray | None:
     """The pixels uint8 [height, width, channels] of a file in gray or YCbCr, `ratio` times smaller; channels 0 for those that it
-    has.  `fancy_upscaling`: colors of fewer pixels are blended; `fast`: by the fast transform.
+    has.  `fancy_upscaling`: colors of fewer pixels are blended; `fast`: by the fast transform; `recover`: what a file that
+    is cut off lacks is gray.
 
     None where simplejpeg is not installed, and for files that it does not read: Pillow decodes these, or says what is wrong.
     """
@@ -28,7 +29,8 @@ def jpeg_pixels(data: bytes, channels: int = 0, ratio: int = 1, fancy_upscaling:
             return None
         channels = channels or (1 if space == "Gray" else 3)
         size = {"min_height": -(-height // ratio), "min_width": -(-width // ratio), "min_factor": ratio} if ratio > 1 else {}
-        found: np.ndarray = library.decode_jpeg(data, _SPACES[channels], fastdct=fast, fastupsample=not fancy_upscaling, **size)
+        found: np.ndarray = library.decode_jpeg(data, _SPACES[channels], fastdct=fast, fastupsample=not fancy_upscaling,
+                                                strict=not recover, **size)
         return found
     except ValueError:
         return None
