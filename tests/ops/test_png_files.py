@@ -61,7 +61,7 @@ def test_pixels_of_16_bits_come_back_as_they_went(tf, run, channels, compression
     ("wrong checksum of pixels", r"Invalid PNG data, size \d+ \(the checksum of chunk IDAT is wrong\)"),
     ("no palette", r"Invalid PNG header, data size \d+ \(the palette has 0 bytes\)"),
     ("depth 3", r"Invalid PNG header, data size \d+ \(there are no images of 7 x 5 pixels, depth 3 and color type 2\)"),
-    ("the first 60 bytes", r"Invalid PNG data, size 60 \(the file ends in the middle of a chunk\)"),
+    ("the first 60 bytes", r"Invalid PNG data, size 60 \(the file is cut off\)"),
     ("an unknown filter", r"Invalid PNG data, size \d+ \(.*filter"),
 ])
 def test_what_is_wrong_with_a_file(tf, run, name, message):

@@ -20,6 +20,7 @@ from jitgraph.installing import advice
 
 _CHUNK_HEAD = struct.Struct(">I4s").unpack_from            # length and type
 _CRITICAL = {b"IHDR", b"PLTE", b"IDAT", b"IEND"}        # those that everyone must know
+_CUT_OFF = "the file is cut off"
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _GRAY, _COLORS, _PALETTE, _ALPHA = 0, 2, 3, 4                   # the color types; alpha is added to one of the first two
 _AFTER_HEADER = len(SIGNATURE) + 25                             # where the first chunk behind the header begins
@@ -107,7 +108,9 @@ def deep_png(pixels: np.ndarray, compression: int = -1) -> bytes:
 # -- chunks ------------------------------------------------------------------------------------------------------------
 
 def _damaged(data: bytes, in_pixels: bool, why: str) -> OpError:
-    return invalid(f"Invalid PNG {'data, size' if in_pixels else 'header, data size'} {len(data)} ({why})")
+    """The error in TensorFlow's words, with the reason behind them where the size does not tell it."""
+    reason = f" ({why})" if in_pixels or why != _CUT_OFF else ""
+    return invalid(f"Invalid PNG {'data, size' if in_pixels else 'header, data size'} {len(data)}{reason}")
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
@@ -118,12 +121,12 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
     view, at, in_pixels, kind = memoryview(data), len(SIGNATURE), False, b""
     while kind != b"IEND":
         if at + 12 > len(data):
-            raise _damaged(data, in_pixels, "the file ends before its last chunk")
+            raise _damaged(data, in_pixels, _CUT_OFF)
         length, kind = _CHUNK_HEAD(data, at)
         begin, end = at + 8, at + 8 + length
         at, in_pixels = end + 4, in_pixels or kind == b"IDAT"
         if at > len(data):
-            raise _damaged(data, in_pixels, "the file ends in the middle of a chunk")
+            raise _damaged(data, in_pixels, _CUT_OFF)
         critical = not kind[0] & 0x20
         if critical and kind not in _CRITICAL:
             raise _damaged(data, in_pixels, "a chunk of unknown type cannot be passed over")
