@@ -9,7 +9,10 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from importlib import resources
+
+import numpy as np
+
+from jitgraph.ops.strings.unicode_script import CODES, script_table
 
 _BYTES = "\udc80-\udcff"                                # what is no UTF-8
 _WORD, _DIGIT, _SPACE = "0-9A-Za-z_", "0-9", "\\t\\n\\f\\r "
@@ -258,6 +261,10 @@ class _Reader:
         return self.pattern[self.place - 1]
 
 
+def _range(first: int, last: int) -> str:
+    return f"\\U{first:08x}-\\U{last:08x}"
+
+
 def _ranges(codes: list[int]) -> str:
     """Sorted code points, as they stand between brackets."""
     out, k = [], 0
@@ -265,7 +272,7 @@ def _ranges(codes: list[int]) -> str:
         first = k
         while k + 1 < len(codes) and codes[k + 1] == codes[k] + 1:
             k += 1
-        out.append(f"\\U{codes[first]:08x}-\\U{codes[k]:08x}")
+        out.append(_range(codes[first], codes[k]))
         k += 1
     return "".join(out)
 
@@ -274,34 +281,41 @@ def _is_text(code: int) -> bool:
     return not 0xDC80 <= code <= 0xDCFF
 
 
+@functools.cache
+def _all_texts() -> list[str]:
+    """The characters below those that stand for bytes, and those above, in order."""
+    whole = np.arange(CODES, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return [whole[:0xDC80], whole[0xDD00:]]
+
+
 @functools.lru_cache(64)
 def _all_but(inside: str) -> str:
     """The characters that are not in a class, as they stand between brackets."""
-    other = re.compile(f"[^{inside}]") if inside else re.compile("(?s:.)")
-    return _ranges([code for code in range(0x110000) if _is_text(code) and other.match(chr(code))])
+    others = re.compile(f"[^{inside}]+" if inside else "(?s:.+)")
+    return "".join(_range(ord(run[0]), ord(run[-1])) for text in _all_texts() for run in others.findall(text))
 
 
 @functools.lru_cache(64)
 def _unicode_class(name: str) -> str | None:
     """The characters of a general category ("N", "Lu") or a script ("Greek"), as they stand between brackets."""
     if name == "Any":
-        return _ranges([code for code in range(0x110000) if _is_text(code)])
-    if re.fullmatch("[CLMNPSZ]", name) or name in _categories():
-        # RE2 knows no characters that are not assigned
-        return _ranges([code for code in range(0x110000) if _is_text(code) and unicodedata.category(chr(code)) != "Cn"
-                        and unicodedata.category(chr(code)).startswith(name)])
-    number = _SCRIPTS.get(name)
-    if number is None:
+        return _all_but("")
+    if name in _SCRIPTS:
+        firsts, scripts = script_table()
+        rows = zip(firsts.tolist(), [*firsts[1:].tolist(), CODES], scripts.tolist())
+        return "".join(_range(first, end - 1) for first, end, script in rows if script == _SCRIPTS[name])
+    categories = _categories()
+    if not name or name == "Cn" or not any(category.startswith(name) for category in set(categories)):
         return None
-    lines = resources.files("jitgraph.ops.strings").joinpath("unicode_scripts.tsv").read_text().splitlines()
-    rows = [line.split("\t") for line in lines if not line.startswith("#")]
-    ends = [int(first, 16) for first, _ in rows[1:]] + [0x110000]
-    return "".join(f"\\U{int(first, 16):08x}-\\U{end - 1:08x}" for (first, script), end in zip(rows, ends) if int(script) == number)
+    # RE2 knows no characters that are not assigned
+    return _ranges([code for code, category in enumerate(categories)
+                    if category.startswith(name) and category != "Cn" and _is_text(code)])
 
 
 @functools.cache
-def _categories() -> frozenset[str]:
-    return frozenset(unicodedata.category(chr(code)) for code in range(0x110000)) - {"Cn"}
+def _categories() -> list[str]:
+    """The general category of each code point."""
+    return [unicodedata.category(chr(code)) for code in range(CODES)]
 
 
 # the names of scripts, and the numbers that ICU gives them

@@ -10,11 +10,11 @@ from jitgraph.declare.op import op
 from jitgraph.declare.samples import ints
 from jitgraph.graph import shape_rules
 
-_CODES = 0x110000
+CODES = 0x110000
 
 
 @functools.cache
-def _table() -> tuple[np.ndarray, np.ndarray]:
+def script_table() -> tuple[np.ndarray, np.ndarray]:
     """(first code points of stretches of one script, in order; their scripts): Unicode 12, as ICU in TensorFlow 1.15 has it."""
     lines = resources.files("jitgraph.ops.strings").joinpath("unicode_scripts.tsv").read_text().splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
@@ -25,6 +25,6 @@ def _table() -> tuple[np.ndarray, np.ndarray]:
     samples=lambda rng, dtype: [[ints([65, 0x3B1], [0x4E00, -1])], [ints()]])
 def unicode_script(input):
     """The script of each code point, -1 for what is none: 0 is "common" to many, 25 Latin, 14 Greek, 17 Han, 8 Cyrillic."""
-    firsts, scripts = _table()
-    found = scripts[np.searchsorted(firsts, np.clip(input, 0, _CODES - 1), "right") - 1]
-    return np.where((input >= 0) & (input < _CODES), found, np.int32(-1)).astype(np.int32)
+    firsts, scripts = script_table()
+    found = scripts[np.searchsorted(firsts, np.clip(input, 0, CODES - 1), "right") - 1]
+    return np.where((input >= 0) & (input < CODES), found, np.int32(-1)).astype(np.int32)
