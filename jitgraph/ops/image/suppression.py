@@ -1,7 +1,9 @@
 """Non-maximum suppression: which boxes are kept of those that overlap."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -12,32 +14,20 @@ f32 = np.float32
 BLOCK = 128         # boxes that are compared with each other at once
 
 
-# x0 boxes: low row and column, high row and column, area; x1 places, best first; x2 the threshold; y0 the places that are kept, of
-# which there are sizes[0] so far and are to be sizes[1] at most; gives how many there are
-_KEEP = HostCode("kept_boxes", ("f32", "i64", "f32", "i64"), """def kept_boxes(x0, x1, x2, y0, sizes, begin, end):
-    count, limit, threshold = sizes[0], sizes[1], x2[0]
-    for i in range(begin, end):
-        if count < limit:
-            at = x1[i] * 5
-            top, left, bottom, right, area = x0[at], x0[at + 1], x0[at + 2], x0[at + 3], x0[at + 4]
-            k = count - 1
-            while k >= 0:
-                other = y0[k] * 5
-                rows = maximum(minimum(bottom, x0[other + 2]) - maximum(top, x0[other]), f32(0))
-                common = rows * maximum(minimum(right, x0[other + 3]) - maximum(left, x0[other + 1]), f32(0))
-                if (area > f32(0)) & (x0[other + 4] > f32(0)) & (common / (x0[other + 4] + area - common) > threshold):
-                    break
-                k -= 1
-            if k < 0:
-                y0[count] = x1[i]
-                count += 1
-    return count
-""")
-
-
-# The same for boxes that overlap themselves and may have equal scores: x1 the scores, x3 the places of those that count, which
-# come in the order of `_Heap`; y1 the heap; y2 whether each box is kept: it comes once more then
-_RAISE = """
+# What the loops below have in common, by the words that stand for it: whether the box `best` overlaps a kept one (j >= 0), and
+# an item of the heap that rises from a hole
+_PIECES = {"COMPARED": """
+at = best * 5
+top, left, bottom, right, area = x0[at], x0[at + 1], x0[at + 2], x0[at + 3], x0[at + 4]
+j = count - 1
+while j >= 0:
+    other = y0[j] * 5
+    rows = maximum(minimum(bottom, x0[other + 2]) - maximum(top, x0[other]), f32(0))
+    common = rows * maximum(minimum(right, x0[other + 3]) - maximum(left, x0[other + 1]), f32(0))
+    if (area > f32(0)) & (x0[other + 4] > f32(0)) & (common / (x0[other + 4] + area - common) > threshold):
+        break
+    j -= 1
+""", "RAISED": """
 score = x1[item]
 while hole > 0:
     above = (hole - 1) // 2
@@ -47,8 +37,33 @@ while hole > 0:
     else:
         break
 y1[hole] = item
-"""
-_KEEP_TIED = """def kept_tied_boxes(x0, x1, x2, x3, y0, y1, y2, sizes, begin, end):
+"""}
+
+
+def _spelled(text: str) -> str:
+    """The text with the pieces in place of their words."""
+    return re.sub(r"^( *)(COMPARED|RAISED)$", lambda found: indent(_PIECES[found[2]].strip(), found[1]), text, flags=re.M)
+
+
+# x0 boxes: low row and column, high row and column, area; x1 places, best first; x2 the threshold; y0 the places that are kept, of
+# which there are sizes[0] so far and are to be sizes[1] at most; gives how many there are
+_KEEP = HostCode("kept_boxes", ("f32", "i64", "f32", "i64"), _spelled("""def kept_boxes(x0, x1, x2, y0, sizes, begin, end):
+    count, limit, threshold = sizes[0], sizes[1], x2[0]
+    for i in range(begin, end):
+        if count < limit:
+            best = x1[i]
+            COMPARED
+            if j < 0:
+                y0[count] = best
+                count += 1
+    return count
+"""))
+
+
+# The same for boxes that overlap themselves and may have equal scores: x1 the scores, x3 the places of those that count, which
+# come in the order of `_Heap`; y1 the heap; y2 whether each box is kept: it comes once more then
+_KEEP_TIED = HostCode("kept_tied_boxes", ("f32", "f32", "f32", "i64", "i64", "i64", "i64"), _spelled("""\
+def kept_tied_boxes(x0, x1, x2, x3, y0, y1, y2, sizes, begin, end):
     count, limit, threshold = 0, sizes[0], x2[0]
     for k in range(begin, end):
         item, hole = x3[k], k
@@ -70,16 +85,7 @@ _KEEP_TIED = """def kept_tied_boxes(x0, x1, x2, x3, y0, y1, y2, sizes, begin, en
                 hole = held - 1
             RAISED
         if y2[best] == 0:
-            at = best * 5
-            top, left, bottom, right, area = x0[at], x0[at + 1], x0[at + 2], x0[at + 3], x0[at + 4]
-            j = count - 1
-            while j >= 0:
-                other = y0[j] * 5
-                rows = maximum(minimum(bottom, x0[other + 2]) - maximum(top, x0[other]), f32(0))
-                common = rows * maximum(minimum(right, x0[other + 3]) - maximum(left, x0[other + 1]), f32(0))
-                if common / (x0[other + 4] + area - common) > threshold:
-                    break
-                j -= 1
+            COMPARED
             if j < 0:
                 y0[count] = best
                 count += 1
@@ -88,19 +94,7 @@ _KEEP_TIED = """def kept_tied_boxes(x0, x1, x2, x3, y0, y1, y2, sizes, begin, en
                 held += 1
                 RAISED
     return count
-"""
-
-
-def _with_raises(text: str) -> str:
-    """The text with the loop that raises an item of the heap in place of each RAISED."""
-    lines = []
-    for line in text.split("\n"):
-        indent = line[:len(line) - len(line.lstrip())]
-        lines += [indent + step for step in _RAISE.strip().split("\n")] if line.strip() == "RAISED" else [line]
-    return "\n".join(lines)
-
-
-_TIED = HostCode("kept_tied_boxes", ("f32", "f32", "f32", "i64", "i64", "i64", "i64"), _with_raises(_KEEP_TIED))
+"""))
 
 
 class _ByBoxes:
@@ -132,7 +126,7 @@ class _ByBoxes:
         """What `select_by_queue` keeps of boxes that overlap themselves, by a loop; None where that is not compiled."""
         places = np.flatnonzero(scores > least)
         found = np.empty(min(limit, len(places)), np.int64)
-        count = _TIED(self._facts(), scores, np.array([threshold], f32), places, found, np.empty_like(places),
+        count = _KEEP_TIED(self._facts(), scores, np.array([threshold], f32), places, found, np.empty_like(places),
                       np.zeros(len(scores), np.int64), sizes=(len(found),), end=len(places))
         return None if count is None else found[:count]
 
