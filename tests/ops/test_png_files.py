@@ -2,23 +2,12 @@
 
 What each kind of file gives, is beside TensorFlow's pixels in recorded/image_files.py.
 """
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parent / "recorded"
+from .test_recorded import FOLDER, RECORD
 
-
-def _files():
-    spec = importlib.util.spec_from_file_location("image_files", FOLDER / "image_files.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-FILES = _files()
+FILES = RECORD.load("image_files")
 
 
 @pytest.fixture
