@@ -111,11 +111,10 @@ class Shuffled(Unary):
         def begin_epoch() -> None:
             nonlocal take, fresh, newest, epoch
             epoch += 1
-            if fresh and count < 0:
+            enough = 0 <= count <= epoch
+            if enough or fresh and count < 0:
                 take = None
-            elif 0 <= count <= epoch:
-                take = None
-                if _reshuffles(self.source):
+                if enough and _reshuffles(self.source):
                     # TensorFlow begins one more iteration before it sees that it has enough: orders below are drawn for it
                     self.source.iterate(run)
             else:
