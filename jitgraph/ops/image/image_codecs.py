@@ -90,8 +90,10 @@ def _pixels(contents: Any, channels: int, deep: bool = False, ratio: int = 1, fa
         raise invalid(f"{kind} does not support uint16 output")
     if kind == "JPEG":
         _check_channels(channels, (0, 1, 3), " for JPEG")
-        _check_method(as_text(dct_method))
-        return _jpeg_pixels(data, channels, ratio, fancy_upscaling, as_text(dct_method) != "INTEGER_ACCURATE", recover)
+        method = as_text(dct_method)
+        if method not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
+            raise invalid("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
+        return _jpeg_pixels(data, channels, ratio, fancy_upscaling, method != "INTEGER_ACCURATE", recover)
     if channels not in (0, 3):
         raise invalid(f"channels must be 0 or 3 for GIF, got {channels}")
     frames = _gif_frames(data)
@@ -126,11 +128,6 @@ def _jpeg_pixels(data: bytes, channels: int, ratio: int, fancy_upscaling: bool, 
 
 def _gif_frames(data: bytes) -> np.ndarray:
     return gif_frames(data, _pillow())
-
-
-def _check_method(method: str) -> None:
-    if method not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
-        raise invalid("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
 
 
 def _check_channels(channels: int, allowed: tuple, kind: str = "") -> None:
