@@ -5,7 +5,8 @@ to find them in a kernel's text.
     add     (source, at, step, target, at, step, rows, columns)
     clear   (target, at, step, rows, columns)
 
-`at` is the index of a block's first element, `step` the distance between two of its rows.
+A copy asks memory for rows ahead of their turn: they may lie far apart.  `at` is the index of a block's first element, `step` the
+distance between two of its rows.
 """
 from __future__ import annotations
 
@@ -19,6 +20,8 @@ from .words import Word, loop
 if TYPE_CHECKING:
     from llvmlite import ir
 
+
+AHEAD = 16              # rows: as many as memory answers at a time
 
 
 def call(builder: ir.IRBuilder, what: str, code: str, *args: Any) -> None:
@@ -38,9 +41,14 @@ def _write(what: str, vectors: Vectors, sides: list[Sequence[ir.Value]], rows: W
     rest = columns - whole
     mask = vectors.first(rest.value)
 
+    def place(side: Sequence[ir.Value], row: Word, column: Word) -> ir.Value:
+        array, at, step = side
+        return vectors.place(array, (Word(b, at) + row * Word(b, step) + column).value)
+
     def chunk(row: Word, column: Word, mask: Any = None) -> None:
-        *source, target = (vectors.place(array, (Word(b, at) + row * Word(b, step) + column).value)
-                           for array, at, step in sides)
+        *source, target = (place(side, row, column) for side in sides)
+        if what == "copy":
+            vectors.fetch(place(sides[0], row + AHEAD, column))
         value = vectors.load(source[0], mask) if source else vectors.zero
         if what == "add":
             value = b.fadd(vectors.load(target, mask), value)

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 
 # what the kernel's sizes argument holds.  `..._along`: whether the terms of a sum lie next to each other in that factor;
-# `turned`: L is the second factor, R the first, and the result C transposed
+# `turned`: L is the second factor, R the first, and the result C transposed; `tiles`: of `tall` rows each, which the blocks share
+# as equally as there are whole ones, so that two threads end at the same time
 SIZES = ("left_offset", "left_batch", "left_leading", "left_along", "right_offset", "right_batch", "right_leading",
-         "right_along", "turned", "terms", "rows", "columns", "strips", "blocks", "block_rows", "strip")
+         "right_along", "turned", "terms", "rows", "columns", "strips", "blocks", "tiles", "tall", "strip")
 DEPTH = 256             # terms of a sum that the scratch arrays hold
 ROW_BYTES = 1 << 18     # of the copied rows of a block, which lie on the stack and stay in the second-level cache
 NARROWEST = 2 * BLOCK   # columns of a strip
@@ -134,8 +135,9 @@ class _Item:
         self.left = (item - block * size["strips"]) * size["strip"]
         self.wide = smaller(size["columns"] - self.left, size["strip"])
         self.batch = block // size["blocks"]
-        self.top = (block - self.batch * size["blocks"]) * size["block_rows"]
-        self.high = smaller(size["rows"] - self.top, size["block_rows"])
+        block = block - self.batch * size["blocks"]
+        self.top, end = (k * size["tiles"] // size["blocks"] * size["tall"] for k in (block, block + 1))
+        self.high = smaller(size["rows"], end) - self.top
         self.rows_at, self.columns_at = (size[f"{side}_offset"] + self.batch * size[f"{side}_batch"] for side in ("left", "right"))
         self.whole: Place = self.y, (self.batch * size["rows"] + self.top) * size["columns"] + self.left, size["columns"]
 

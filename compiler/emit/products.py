@@ -60,12 +60,12 @@ def emit(node: Node) -> Kernel:
     tall = _tall(rows)
     strip, block = (NARROWEST, _even(rows)) if turned else _cut(rows, columns, terms, batch, text.code, tall)
     strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
-    text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, block, strip]
+    tall = min(tall, TILE_ROWS) if turned else tall
+    text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, (rows + tall - 1) // tall, tall, strip]
     assert len(text.sizes) == len(SIZES)
     lanes = lane_count(text.code)
     vectors = 1 if turned and not isinstance(columns, sizes.Size) and columns <= lanes else 2
-    tiles = Product(text.code, lanes, TILE_ROWS if turned and tall > TILE_ROWS else tall, vectors, few is True)
-    form = few if isinstance(few, FewRows) else tiles
+    form = few if isinstance(few, FewRows) else Product(text.code, lanes, tall, vectors, few)
     text.line(1, "for item in range(begin, end):")
     text.line(2, f"{text.named(form)}(x0, x1, y0, sizes, item)")
     width = vectors * lanes
@@ -89,10 +89,11 @@ def _few_rows(rows: sizes.Dim, columns: sizes.Dim, left: bool, right: bool, code
 
 def _region(turned: bool) -> Region:
     """Which part of the result an item makes."""
-    slots = [f"{name} = sizes[{SIZES.index(name)}]" for name in ("rows", "columns", "strips", "blocks", "block_rows", "strip")]
+    slots = [f"{name} = sizes[{SIZES.index(name)}]"
+             for name in ("rows", "columns", "strips", "blocks", "tiles", "tall", "strip")]
     lines = ["block = quotient(item, strips)", "left = (item - block * strips) * strip", "right = smaller(left + strip, columns)",
-             "batch = quotient(block, blocks)", "top = (block - batch * blocks) * block_rows",
-             "high = smaller(rows - top, block_rows)"]
+             "batch = quotient(block, blocks)", "block = block - batch * blocks", "top = quotient(block * tiles, blocks) * tall",
+             "high = smaller(rows, quotient((block + 1) * tiles, blocks) * tall) - top"]
     if turned:
         lines += ["first = batch * columns + left", "count = right - left", "left = top", "right = top + high"]
     else:
