@@ -57,11 +57,11 @@ def emit(node: Node) -> Kernel:
     turned = right[-1] and not isinstance(rows, sizes.Size) and rows <= FEW and not isinstance(few, FewRows)
     if turned:
         left, right, rows, columns = right, left, columns, rows
-    tall = _tall(rows)
-    strip, block = (NARROWEST, _even(rows)) if turned else _cut(rows, columns, terms, batch, text.code, tall)
-    strips, blocks = (columns + strip - 1) // strip, (rows + block - 1) // block
-    tall = min(tall, TILE_ROWS) if turned else tall
-    text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, (rows + tall - 1) // tall, tall, strip]
+    tall = min(_tall(rows), TILE_ROWS) if turned else _tall(rows)
+    tiles = (rows + tall - 1) // tall
+    strip, blocks = (NARROWEST, _pairs(rows, tiles)) if turned else _cut(rows, columns, terms, batch, text.code, tall)
+    strips = (columns + strip - 1) // strip
+    text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, tiles, tall, strip]
     assert len(text.sizes) == len(SIZES)
     lanes = lane_count(text.code)
     vectors = 1 if turned and not isinstance(columns, sizes.Size) and columns <= lanes else 2
@@ -70,7 +70,7 @@ def emit(node: Node) -> Kernel:
     text.line(2, f"{text.named(form)}(x0, x1, y0, sizes, item)")
     width = vectors * lanes
     wide = min(strip, (columns + width - 1) // width * width, key=sizes.hint_of)
-    work = terms * (min(block, rows, key=sizes.hint_of) + COPIED) * wide
+    work = terms * ((rows + blocks - 1) // blocks + COPIED) * wide
     kernel = text.kernel([left[0], right[0]], batch * blocks * strips, (0.01, work))
     kernel.region = _region(bool(turned))
     return kernel
@@ -116,27 +116,28 @@ def _tall(rows: sizes.Dim) -> int:
     return min((TILE_ROWS, *TALLER), key=lambda tall: -(-rows // tall) * (tall + STEP))
 
 
-def _even(rows: sizes.Dim) -> sizes.Dim:
-    """Rows of a block where the result is turned: blocks are few, so that their number had better be even."""
+def _pairs(rows: sizes.Dim, tiles: sizes.Dim) -> sizes.Dim:
+    """Blocks of a result that is turned: they are few, so that their number had better be even."""
     blocks = 2 * ((rows + 2 * TURNED_ROWS - 1) // (2 * TURNED_ROWS))
-    return ((rows + blocks - 1) // blocks + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
+    return blocks if isinstance(rows, sizes.Size) else min(blocks, tiles)
 
 
-def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim, code: str, tall: int) -> tuple[int, int]:
-    """(columns of a strip, rows of a block): strips as wide as WIDEST, so that rows are seldom copied or read, but enough items."""
-    strip, most, items = WIDEST, highest(code), ITEMS
+def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim, code: str, tall: int) -> tuple[int, sizes.Dim]:
+    """(columns of a strip, blocks of rows): strips as wide as WIDEST, so that rows are seldom copied or read, but enough items, and
+    an even number of them, which two threads share equally."""
+    strip, most, items = WIDEST, highest(code) // tall * tall, ITEMS
     if not isinstance(rows, sizes.Size) and rows < few_rows.MOST:
         items = min(ITEMS, sizes.count((rows, columns, terms)) // LIGHT)
     while True:
-        strips = (columns + strip - 1) // strip * batch
-        blocks = max(BLOCKS // max(sizes.hint_of(strips), 1), 1)
+        strips = sizes.hint_of((columns + strip - 1) // strip * batch)
+        blocks: sizes.Dim
         if isinstance(rows, sizes.Size):
-            block = min(ROWS, most)
+            high = min(ROWS, most)
+            pairs = strips % 2 == 1 and rows.hint > high
+            blocks = 2 * ((rows + 2 * high - 1) // (2 * high)) if pairs else (rows + high - 1) // high
         else:
-            blocks = max(min(blocks, rows // ROWS), -(-rows // most), 1)
-            if blocks > 1 and isinstance(strips, int):
-                blocks += strips * blocks % 2           # an even number of items: two threads share them equally
-            block = (-(-rows // blocks) + tall - 1) // tall * tall
-        if strip == NARROWEST or sizes.hint_of(strips * ((rows + block - 1) // block)) >= items:
-            return strip, block
+            blocks = max(min(BLOCKS // max(strips, 1), rows // ROWS), -(-rows // most), 1)
+            blocks += strips * blocks % 2 if blocks > 1 else 0
+        if strip == NARROWEST or strips * sizes.hint_of(blocks) >= items:
+            return strip, blocks
         strip //= 2

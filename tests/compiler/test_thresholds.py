@@ -1,4 +1,6 @@
 """Sizes around those at which kernels, or whole plans, are made another way: compiled and by reference."""
+import math
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,21 @@ def check(tf, function, *arrays, exact=False):
 
 
 LANES = cpu_features.vector_bytes() // 4
+
+
+@pytest.mark.parametrize("code", ["f32", "f64"])
+def test_no_block_of_a_product_is_higher_than_the_arrays_that_hold_its_rows(code):
+    for rows in range(1, 4000):
+        tall = products._tall(rows)
+        for columns in (40, 300, 768, 1024, 3000):
+            _, blocks = products._cut(rows, columns, 512, 1, code, tall)
+            assert math.ceil(math.ceil(rows / tall) / blocks) * tall <= product_code.highest(code), (rows, columns)
+
+
+@pytest.mark.parametrize("m", [717, 720, 960])
+def test_products_whose_blocks_are_as_high_as_can_be(tf, m):
+    """Blocks of such products with many columns are made aside."""
+    check(tf, lambda a, b: [tf.matmul(a, b)], draw(m, 300), draw(300, 1024, seed=1))
 
 
 @pytest.mark.sampled(3)
