@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 # what the kernel's sizes argument holds.  `..._along`: whether the terms of a sum lie next to each other in that factor;
 # `turned`: L is the second factor, R the first, and the result C transposed; `tiles`: of `tall` rows each, which the blocks share
-# as equally as there are whole ones, so that two threads end at the same time
+# as equally as there are whole ones, so that two threads end at the same time; `down`: items go down a strip, not along a block
 SIZES = ("left_offset", "left_batch", "left_leading", "left_along", "right_offset", "right_batch", "right_leading",
-         "right_along", "turned", "terms", "rows", "columns", "strips", "blocks", "tiles", "tall", "strip")
+         "right_along", "turned", "terms", "rows", "columns", "strips", "blocks", "tiles", "tall", "strip", "down")
 DEPTH = 256             # terms of a sum that the scratch arrays hold
 ROW_BYTES = 1 << 18     # of the copied rows of a block, which lie on the stack and stay in the second-level cache
 NARROWEST = 2 * BLOCK   # columns of a strip
@@ -130,12 +130,13 @@ class _Item:
         self.code, self.b = code, builder
         self.left_factor, self.right_factor, self.y, sizes, number = args
         size = self.size = {name: Word(builder, builder.load(builder.gep(sizes, [number.type(k)]))) for k, name in enumerate(SIZES)}
-        item = Word(builder, number)
-        block = item // size["strips"]
-        self.left = (item - block * size["strips"]) * size["strip"]
+        blocks, strips, down = size["blocks"], size["strips"], size["down"].is_equal(1)
+        self.batch = Word(builder, number) // (blocks * strips)
+        rest, run = Word(builder, number) - self.batch * blocks * strips, select(builder, down, blocks, strips)
+        whole, part = rest // run, rest - rest // run * run
+        block, strip = select(builder, down, part, whole), select(builder, down, whole, part)
+        self.left = strip * size["strip"]
         self.wide = smaller(size["columns"] - self.left, size["strip"])
-        self.batch = block // size["blocks"]
-        block = block - self.batch * size["blocks"]
         self.top, end = (k * size["tiles"] // size["blocks"] * size["tall"] for k in (block, block + 1))
         self.high = smaller(size["rows"], end) - self.top
         self.rows_at, self.columns_at = (size[f"{side}_offset"] + self.batch * size[f"{side}_batch"] for side in ("left", "right"))

@@ -61,7 +61,8 @@ def emit(node: Node) -> Kernel:
     tiles = (rows + tall - 1) // tall
     strip, blocks = (NARROWEST, _pairs(rows, tiles)) if turned else _cut(rows, columns, terms, batch, text.code, tall)
     strips = (columns + strip - 1) // strip
-    text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, tiles, tall, strip]
+    text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, tiles, tall, strip,
+                  int(sizes.hint_of(columns) > sizes.hint_of(rows))]
     assert len(text.sizes) == len(SIZES)
     lanes = lane_count(text.code)
     vectors = 1 if turned and not isinstance(columns, sizes.Size) and columns <= lanes else 2
@@ -90,9 +91,11 @@ def _few_rows(rows: sizes.Dim, columns: sizes.Dim, left: bool, right: bool, code
 def _region(turned: bool) -> Region:
     """Which part of the result an item makes."""
     slots = [f"{name} = sizes[{SIZES.index(name)}]"
-             for name in ("rows", "columns", "strips", "blocks", "tiles", "tall", "strip")]
-    lines = ["block = quotient(item, strips)", "left = (item - block * strips) * strip", "right = smaller(left + strip, columns)",
-             "batch = quotient(block, blocks)", "block = block - batch * blocks", "top = quotient(block * tiles, blocks) * tall",
+             for name in ("rows", "columns", "strips", "blocks", "tiles", "tall", "strip", "down")]
+    lines = ["batch = quotient(item, blocks * strips)", "rest = item - batch * blocks * strips",
+             "run = select(down == 1, blocks, strips)", "whole = quotient(rest, run)", "part = rest - whole * run",
+             "block = select(down == 1, part, whole)", "left = select(down == 1, whole, part) * strip",
+             "right = smaller(left + strip, columns)", "top = quotient(block * tiles, blocks) * tall",
              "high = smaller(rows, quotient((block + 1) * tiles, blocks) * tall) - top"]
     if turned:
         lines += ["first = batch * columns + left", "count = right - left", "left = top", "right = top + high"]
