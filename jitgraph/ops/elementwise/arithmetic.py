@@ -290,9 +290,27 @@ def _power_samples(rng, dtype):
 
 
 @elementwise("Pow(x: T, y: T) -> z: T", T=SIGNED, checks=True, reference=np.power, samples=_power_samples)
-def _pow(x, y):
+def _pow(x, y, T):
     """x to the power y, with broadcasting."""
-    return prim.pow(x, y)
+    exponent = getattr(y, "constant", y)
+    known = exponent is not None and np.ndim(exponent) == 0
+    simple = _simple_power(x, exponent, T) if known else None
+    return prim.pow(x, y) if simple is None else simple
+
+
+def _simple_power(x: Any, exponent: Any, T: Any) -> Any:
+    """x to a power that one operation or two give, those by which TensorFlow's graph optimizer replaces it; None for others."""
+    if exponent == 1:
+        return x * 1
+    if exponent == 2:
+        return x * x
+    if exponent == 3:
+        return x * x * x
+    if T.is_integer:
+        return None
+    if exponent == -1:
+        return 1 / x
+    return prim.sqrt(x) if exponent == 0.5 else prim.rsqrt(x) if exponent == -0.5 else None
 
 
 @_pow.gradient
