@@ -155,7 +155,7 @@ def thin_products(b: Builder, x: Value, y: Value, ta: bool, tb: bool) -> Value |
         if sizes.is_one(m) and not across(y, tb):
             return None
         if sizes.is_one(n) and across(x, ta):
-            return b.reshape(b.matmul(b.reshape(y, (1, k)), x), (m, n))
+            return b.reshape(b.matmul(b.reshape(y, (1, k)), x, False, not ta), (m, n))
     x, y = (b.cast(v, product_dtype(v.dtype)) for v in (x, y))
     column = lambda v, size: b.reshape(v, (*v.shape[:-2], size, 1))
     row = lambda v, size: b.reshape(v, (*v.shape[:-2], 1, size))

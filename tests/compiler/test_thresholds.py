@@ -45,6 +45,24 @@ def test_no_block_of_a_product_is_higher_than_the_arrays_that_hold_its_rows(code
             assert math.ceil(math.ceil(rows / tall) / blocks) * tall <= product_code.highest(code), (rows, columns)
 
 
+@pytest.mark.parametrize("m, k, n", [(1, 63, 90), (63, 90, 1), (1, 130, 1), (90, 1, 63), (3000, 63, 1), (1, 63, 3000), (33, 129, 1),
+                                     (40, 200, 50)])
+def test_products_of_views(tf, m, k, n):
+    """Factors that a program has transposed, by a flag of the product, or both."""
+    def products(a, b):
+        lefts = [(a, False), (tf.transpose(a), True), (tf.transpose(tf.identity(tf.transpose(a))), False)]
+        rights = [(b, False), (tf.transpose(b), True), (tf.transpose(tf.identity(tf.transpose(b))), False)]
+        return [tf.matmul(x, y, ta, tb) for x, ta in lefts for y, tb in rights]
+
+    check(tf, products, draw(m, k), draw(k, n, seed=1))
+
+
+@pytest.mark.parametrize("m, k, n", [(1, 63, 90), (63, 90, 1), (3000, 63, 1), (1, 63, 3000)])
+def test_products_of_views_of_feeds(tf, m, k, n):
+    """The same of what is fed the other way round."""
+    check(tf, lambda a, b: [tf.matmul(tf.transpose(a), tf.transpose(b)), tf.matmul(a, b, True, True)], draw(k, m), draw(n, k, seed=1))
+
+
 @pytest.mark.parametrize("m", [717, 720, 960])
 def test_products_whose_blocks_are_as_high_as_can_be(tf, m):
     """Blocks of such products with many columns are made aside."""
