@@ -41,3 +41,14 @@ def test_it_is_the_sum(rng, dtype, axes, turned):
         found = np.asarray(precise_sum(x, axes, keep))
         assert found.dtype == x.dtype
         np.testing.assert_array_equal(found, np.sum(x, axis=axes, keepdims=keep, dtype=x.dtype))
+
+
+@pytest.mark.parametrize("jit", ["off", "always"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_mean_of_more_halves_than_a_half_counts(tf, jit, dtype):
+    """The sum is infinite in 16 bits, and so is the number of elements."""
+    x = tf.placeholder(getattr(tf, dtype), [None, 2])
+    with tf.Session(jit=jit) as session:
+        for axis in (0, None):
+            means = session.run(tf.cast(tf.reduce_mean(x, axis), tf.float32), {x: np.full([70_000, 2], 3)})
+            assert (means == 3).all()

@@ -84,6 +84,8 @@ def _(op, grad):
 def _lower_mean(b: Any, x: Any, axes: Any, keep_dims: bool) -> Any:
     if axes.constant is None:
         return NotImplemented
+    if x.dtype.is_floating and x.dtype.size == 2:       # a sum, or a count, may be beyond the largest of these
+        return b.cast(_lower_mean(b, b.cast(x, dtypes.float32), axes, keep_dims), x.dtype)
     axes = _axes(axes.constant, len(x.shape))
     if not axes:
         return x
