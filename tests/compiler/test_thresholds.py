@@ -60,7 +60,8 @@ def test_products_of_views(tf, m, k, n):
 @pytest.mark.parametrize("m, k, n", [(1, 63, 90), (63, 90, 1), (3000, 63, 1), (1, 63, 3000)])
 def test_products_of_views_of_feeds(tf, m, k, n):
     """The same of what is fed the other way round."""
-    check(tf, lambda a, b: [tf.matmul(tf.transpose(a), tf.transpose(b)), tf.matmul(a, b, True, True)], draw(k, m), draw(n, k, seed=1))
+    check(tf, lambda a, b: [tf.matmul(tf.transpose(a), tf.transpose(b)), tf.matmul(a, b, True, True)], draw(k, m),
+          draw(n, k, seed=1))
 
 
 @pytest.mark.parametrize("m", [717, 720, 960])
