@@ -69,7 +69,8 @@ OPS: dict[str, str] = {
         random.normal=random_normal random.uniform=random_uniform random.truncated_normal
         random.shuffle=random_shuffle random.multinomial random.categorical image.random_crop""",
     "ops.host.clock": "timestamp",
-    "ops.nn.dimension_free": "nn.max_pool_v2 nn.avg_pool_v2 nn.conv_transpose nn.with_space_to_batch nn.pool",
+    "ops.nn.dimension_free": "nn.max_pool_v2 nn.avg_pool_v2 nn.conv_transpose nn.pool",
+    "ops.nn.interleaved": "nn.with_space_to_batch",
     "ops.nn.safe_embedding": """
         nn.safe_embedding_lookup_sparse nn.scale_regularization_loss nn.compute_average_loss""",
     "ops.signal.audio": "audio.decode_wav audio.encode_wav",

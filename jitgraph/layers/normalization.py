@@ -201,7 +201,7 @@ class BatchNormalization(Layer):
             momentum = smart_cond(training, lambda: self.momentum, lambda: 1.0)
         else:
             momentum = convert_to_tensor(self.momentum)
-        if known is not False:
+        if known is None or known:
             self.add_update(assign_moving_average(self.moving_mean, mean, momentum))
             self.add_update(assign_moving_average(self.moving_variance, variance, momentum))
         return outputs
@@ -220,7 +220,8 @@ class BatchNormalization(Layer):
             return v if fits else reshape(v, broadcast)
 
         scale, offset = broad(self.gamma), broad(self.beta)
-        if constant_value(training) is False:
+        known = constant_value(training)                # True, False, None, or a number of a tensor of numbers
+        if known is not None and not known:
             mean, variance = self.moving_mean, self.moving_variance
         else:
             mean, variance, scale, offset = self._statistics(inputs, training, reduced, broad, scale, offset)

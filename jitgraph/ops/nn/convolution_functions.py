@@ -13,6 +13,7 @@ from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes, counted_as, let_gradient_count
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.arrays.shape import expand_dims, squeeze
+from jitgraph.ops.nn.interleaved import with_space_to_batch
 
 
 def _per_axis(values: Any, count: int, data_format: str | None, name: str) -> list:
@@ -240,6 +241,11 @@ def _depthwise(input: Any, filter: Any, strides: Any, padding: str, rate: Any, d
                name: str | None) -> Any:
     data_format = data_format or "NHWC"
     gaps = _per_axis(rate, 2, data_format, "rate")
+    if max(gaps) > 1 and max(strides) > 1:      # strides then count within each part of the input, so the result has other sizes
+        return with_space_to_batch(input, gaps[2:] if data_format == "NCHW" else gaps[1:3], padding,
+                                   lambda part, _, padding: raw.DepthwiseConv2dNative(
+                                       part, filter, strides=strides, padding=padding, data_format=data_format, name=name),
+                                   filter.shape.as_list(), data_format=data_format)
     # TensorFlow keeps the filter's shape and the dilation; for a dilation, it takes the input apart
     count_nodes(2 if max(gaps) == 1 else nodes_of_dilation(input, 2, padding, data_format) + (2 if padding == "SAME" else 1))
     result = raw.DepthwiseConv2dNative(input, filter, strides=strides, padding=padding, data_format=data_format,

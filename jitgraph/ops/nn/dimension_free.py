@@ -2,17 +2,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from jitgraph import raw_ops as raw
 from jitgraph.declare.renamed_arguments import renamed
 from jitgraph.graph.convert import convert_to_tensor
 from jitgraph.graph.counting import count_nodes
 from jitgraph.graph.scopes import name_scope
 from jitgraph.ops.nn.convolution_functions import conv1d_transpose, conv2d_transpose, conv3d_transpose
+from jitgraph.ops.nn.interleaved import with_space_to_batch
 from jitgraph.ops.nn.pooling_functions import avg_pool, avg_pool1d, avg_pool3d, max_pool, max_pool1d, max_pool3d
 
 _TRANSPOSED: dict[int, Any] = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
@@ -96,42 +95,3 @@ def conv_transpose(input: Any, filters: Any, output_shape: Any, strides: Any, pa
         formats = {1: "NWC", 2: "NHWC", 3: "NDHWC"}
         return _TRANSPOSED[count](input, filters, output_shape=output_shape, strides=strides, padding=padding,
                                   data_format=data_format or formats[count], dilations=dilations)
-
-
-def with_space_to_batch(input: Any, dilation_rate: Any, padding: str, op: Callable, filter_shape: Any = None,
-                        spatial_dims: Any = None, data_format: str | None = None) -> Any:
-    """``op(input, number of dimensions of space, padding)`` with elements `dilation_rate` apart, by way of ``space_to_batch``.
-
-    Raises ValueError for other paddings than "SAME" (which needs `filter_shape`) and "VALID".
-    """
-    from jitgraph.ops.arrays.space import required_space_to_batch_paddings
-
-    rates = np.array(dilation_rate, np.int32).reshape(-1)
-    count = len(rates)
-    if (rates < 1).any():
-        raise ValueError("dilation_rate must be positive")
-    if spatial_dims is None:
-        first = 2 if data_format is not None and data_format.startswith("NC") else 1
-        spatial_dims = range(first, first + count)
-    if list(spatial_dims) != sorted(set(spatial_dims)) or min(spatial_dims) < 1:
-        raise ValueError("spatial_dims must be a monotonically increasing sequence of positive integers")
-    if (rates == 1).all():
-        return op(input, count, padding)
-    input = convert_to_tensor(input)
-    base = [[0, 0]] * count
-    if padding == "SAME":
-        if filter_shape is None:
-            raise ValueError("filter_shape must be specified for SAME padding")
-        extra = (np.array(filter_shape[:count], np.int32) - 1) * rates
-        base = [[int(e) // 2, int(e) - int(e) // 2] for e in extra]
-    elif padding != "VALID":
-        raise ValueError(f"Invalid padding method {padding!r}")
-    last = max(spatial_dims)
-    blocks, paddings_at = [1] * last, [[0, 0]] * last
-    for position, dimension in enumerate(spatial_dims):
-        blocks[dimension - 1], paddings_at[dimension - 1] = int(rates[position]), base[position]
-    known = input._shape
-    sizes = raw.Slice(raw.Shape(input), [1], [last]) if known is None or None in known[1:last + 1] else list(known[1:last + 1])
-    paddings, crops = required_space_to_batch_paddings(sizes, blocks, paddings_at)
-    result = op(raw.SpaceToBatchND(input, blocks, paddings), count, "VALID")
-    return raw.BatchToSpaceND(result, blocks, crops)
