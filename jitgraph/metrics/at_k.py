@@ -53,8 +53,8 @@ def _with_labels_axis(labels: Any, predictions: Any) -> Any:
 
 
 def at_k_name(name: str, k: int | None = None, class_id: int | None = None) -> str:
-    name = f"{name}_at_k" if k is None else f"{name}_at_{k}"
-    return name if class_id is None else f"{name}_class{class_id}"
+    name = f"{name}_at_k" if k is None else f"{name}_at_{k:d}"            # TypeError for a tensor, which has no number yet
+    return name if class_id is None else f"{name}_class{class_id:d}"
 
 
 def _only(ids: Any, class_id: Any) -> Any:

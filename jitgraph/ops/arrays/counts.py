@@ -219,7 +219,7 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dty
 
     `weights` count instead of ones.  Labels that are negative, or not below `num_classes`, raise InvalidArgumentError.
     """
-    with name_scope(name, "confusion_matrix", [labels, predictions, num_classes, weights]) as scope:
+    with name_scope(name, "confusion_matrix", [labels, predictions, num_classes, weights]):
         labels, predictions = _matching(convert_to_tensor(labels, name="labels"),
                                         convert_to_tensor(predictions, name="predictions"))
         predictions, labels = cast(predictions, dtypes.int64), cast(labels, dtypes.int64)
@@ -232,7 +232,7 @@ def confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, dty
             labels = _checked_labels(labels, count, "labels")
             predictions = _checked_labels(predictions, count, "predictions")
         dtype = as_dtype(dtype)
-        count_nodes(4 if weights is None else 3)        # TensorFlow adds a sparse matrix to zeros
+        count_nodes(4 if weights is None else 3)        # TensorFlow adds a sparse matrix to zeros, and its result is named so
         ones = raw.Cast(equal(labels, labels), DstT=dtype) if weights is None else cast(weights, dtype)
         pairs = raw.Pack([labels, predictions], axis=1)
-        return raw.ScatterNd(pairs, ones, raw.Pack([count, count]), name=scope)
+        return raw.ScatterNd(pairs, ones, raw.Pack([count, count]), name="SparseTensorDenseAdd")
