@@ -84,7 +84,8 @@ class VariableStore(threading.local):
         self.variables[name] = variable
         regularizer = options["regularizer"]
         if regularizer:
-            with colocate_with(variable.op), name_scope(name + "/Regularizer/"):
+            # as its initial value, outside of the loop or branch that asks for the variable: who adds up losses stands outside too
+            with name_scope(name + "/Regularizer/"), init_scope(), colocate_with(variable.op):
                 loss = regularizer(variable)
             if loss is not None:
                 get_default_graph().add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
