@@ -189,10 +189,11 @@ class VarianceScaling(Scaling, Initializer):
     """
 
     _fields: tuple[str, ...] = ("scale", "mode", "distribution", "seed", "dtype")
+    _may_be_zeros = False
 
     def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal",
                  seed: int | None = None, dtype: Any = dtypes.float32):
-        if scale <= 0.0:
+        if scale < 0.0 or scale == 0.0 and not self._may_be_zeros:
             raise ValueError("`scale` must be positive float.")
         if mode not in ("fan_in", "fan_out", "fan_avg"):
             raise ValueError(f"Invalid `mode` argument: {mode}")
@@ -209,13 +210,13 @@ class VarianceScaling(Scaling, Initializer):
 
 
 class _NamedScaling(VarianceScaling):
-    """A variance scaling with all but seed and dtype fixed."""
+    """A variance scaling with all but the seed fixed.  As in TensorFlow, only a call's dtype counts, not `dtype`."""
 
     _fields = ("seed", "dtype")
     _arguments: tuple[float, str, str]
 
     def __init__(self, seed: int | None = None, dtype: Any = dtypes.float32):
-        super().__init__(*self._arguments, seed=seed, dtype=dtype)
+        super().__init__(*self._arguments, seed=seed)
 
 
 class GlorotUniform(_NamedScaling):
@@ -258,20 +259,29 @@ def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: Any
     return contrib_variance_scaling(1.0, "FAN_AVG", uniform, seed, dtype)
 
 
+class _ScalingOfEach(VarianceScaling):
+    """As TensorFlow's contrib does it: each part of a partitioned variable is scaled by its own sizes, not those of the whole."""
+
+    _may_be_zeros = True
+
+    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+        return super().__call__(shape, dtype)
+
+
 def contrib_variance_scaling(factor: float = 2.0, mode: str = "FAN_IN", uniform: bool = False, seed: int | None = None,
                              dtype: Any = dtypes.float32) -> Initializer:
     """``tf.contrib.layers.variance_scaling_initializer``: variance factor / n; `mode` "FAN_IN", "FAN_OUT" or "FAN_AVG".
 
-    Raises TypeError for other modes and dtypes that are not floating point.
+    Raises TypeError for other modes and dtypes that are not floating point, ValueError for a negative `factor`.
     """
     if not as_dtype(dtype).is_floating:
         raise TypeError("Cannot create initializer for non-floating point type.")
     if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
         raise TypeError(f"Unknown mode {mode} [FAN_IN, FAN_OUT, FAN_AVG]")
     if uniform:
-        return VarianceScaling(factor, mode.lower(), "uniform", seed, dtype)
+        return _ScalingOfEach(factor, mode.lower(), "uniform", seed, dtype)
     # 1.3 makes up for the tails that are cut off, as TensorFlow's contrib rounds it
-    return VarianceScaling(factor * 1.3 * TRUNCATED_STDDEV ** 2, mode.lower(), "truncated_normal", seed, dtype)
+    return _ScalingOfEach(factor * 1.3 * TRUNCATED_STDDEV ** 2, mode.lower(), "truncated_normal", seed, dtype)
 
 
 class Orthogonal(Initializer):
