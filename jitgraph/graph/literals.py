@@ -47,7 +47,7 @@ def _from_numpy(value: Any, dtype: DType | None) -> np.ndarray:
     if dtype is None:
         as_dtype(array.dtype)       # raises TypeError for dtypes that do not exist here
         return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
-    if dtype.base_dtype is dtypes.string:
+    if dtype.base_dtype is dtypes.string and array.size:
         raise TypeError(f"Expected string, got {array.ravel()[:1].tolist()} of dtype {array.dtype} instead.")
     return array.astype(dtype.as_numpy_dtype, copy=False)
 
@@ -98,6 +98,8 @@ def _objects(value: Any, array: np.ndarray, dtype: DType | None) -> np.ndarray:
                 raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {leaf}")
         flat = [int(leaf) if isinstance(leaf, shapes.Dimension) else leaf for leaf in leaves]
         return np.array(flat).reshape(array.shape)
+    if dtype is not None and dtype._kind in ("float", "complex") and all(isinstance(leaf, (int, float)) for leaf in leaves):
+        return array.astype(np.float64)     # one of them does not fit into 64 bits
     if dtype is not None:
         _refuse(value, dtype)
     if all(isinstance(leaf, (str, bytes, np.str_, np.bytes_)) for leaf in leaves):
@@ -163,7 +165,7 @@ def _refuse(value: Any, dtype: DType) -> None:
 
 
 def constant_array(value: Any, dtype: DType | None, shape: Any, verify_shape: bool = False) -> np.ndarray:
-    """The value of ``tf.constant(value, dtype, shape)``: too few elements are continued with the last one.
+    """The value of ``tf.constant(value, dtype, shape)``: too few elements are continued with the last one, none with zeros.
 
     Raises ValueError for too many elements, TypeError if `verify_shape` and the shapes differ.
     """
@@ -184,8 +186,8 @@ def constant_array(value: Any, dtype: DType | None, shape: Any, verify_shape: bo
         raise ValueError(f"Too many elements provided. Needed at most {count}, but received {array.size}")
     if array.size == count:
         return _own(array.reshape(wanted), value)
-    if array.size == 0:
-        raise ValueError(f"A constant of shape {wanted} needs at least one element.")
+    if array.size == 0:                                     # the message of no values is that of zeros, or of empty strings
+        return np.full(wanted, b"", object) if array.dtype == object else np.zeros(wanted, array.dtype)
     if array.size == 1:
         return np.broadcast_to(array.reshape(()), wanted)   # one element in memory; graph files keep it as one value
     full = np.full(count, array.ravel()[-1], array.dtype)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph.facade import names
-from jitgraph.graph import dtypes, literals
+from jitgraph.graph import dtypes
 from jitgraph.graph.dtypes import DType, as_dtype
 from jitgraph.graph.shapes import raw_shape
 
@@ -93,8 +93,7 @@ class Constant(Initializer):
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None, verify_shape: Any = None) -> Any:
         wanted = self.dtype if dtype is None else as_dtype(dtype)
         verify = self._verify_shape if verify_shape is None else verify_shape
-        value = literals.to_array(self.value, wanted)
-        return _call("constant", value, dtype=wanted, shape=shape, verify_shape=verify)
+        return _call("constant", self.value, dtype=wanted, shape=shape, verify_shape=verify)
 
 
 class RandomUniform(Initializer):
