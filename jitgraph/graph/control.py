@@ -11,6 +11,13 @@ if TYPE_CHECKING:
 BRANCHING = ("If", "StatelessIf", "Case")
 
 
+def waited_for(item: Any) -> Any:
+    """What a control edge to `item` comes from: the op of slices and of resource variables, which nothing reads for it."""
+    if hasattr(item, "_handle") and hasattr(item, "op"):
+        return item.op
+    return item if hasattr(item, "_as_graph_element") else getattr(item, "op", item)
+
+
 class ControlBlock:
     """One ``with control_dependencies(...)`` block.
 

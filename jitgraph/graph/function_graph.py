@@ -12,7 +12,7 @@ from typing import Any
 
 from jitgraph.graph.calls import bodies
 from jitgraph.graph.collections import Collections
-from jitgraph.graph.control import BRANCHING
+from jitgraph.graph.control import BRANCHING, waited_for
 from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.graph import Graph
 from jitgraph.graph.ids import Ids
@@ -310,8 +310,9 @@ class FunctionGraph(Graph):
     def _control_ops(self, control_inputs: Any) -> list[Operation]:
         inside = []
         for item in map(self._handed_out, control_inputs):
-            if hasattr(item, "_as_graph_element") and not isinstance(item, (Operation, Tensor)):
-                item = item._as_graph_element()
+            if not isinstance(item, (Operation, Tensor)):
+                item = waited_for(item)
+                item = item._as_graph_element() if hasattr(item, "_as_graph_element") else item
             if self._local(item) is not None:
                 inside.append(item)
         return super()._control_ops(inside)

@@ -8,7 +8,7 @@ from typing import Any
 from jitgraph.graph import sites
 from jitgraph.graph.collections import Collections
 from jitgraph.graph.contexts import Attributes, Colocation, Container, DeviceScope, GradientOverride, NameScope
-from jitgraph.graph.control import BRANCHING, ControlDependencies, ControlStack
+from jitgraph.graph.control import BRANCHING, ControlDependencies, ControlStack, waited_for
 from jitgraph.graph.devices import DeviceStack
 from jitgraph.graph.ids import Ids
 from jitgraph.graph.lookup import as_graph_element, operation_named, tensor_named
@@ -220,8 +220,8 @@ class Graph:
         ops: dict[Operation, None] = {}
         for item in control_inputs:
             item = self._handed_out(item.op if isinstance(item, Tensor) and item.graph is not self else item)
-            if not isinstance(item, (Operation, Tensor)) and not hasattr(item, "_as_graph_element"):
-                item = getattr(item, "op", item)        # IndexedSlices and the like
+            if not isinstance(item, (Operation, Tensor)):
+                item = waited_for(item)
             item = self.as_graph_element(self._local(item))
             ops[item.op if isinstance(item, Tensor) else item] = None
         return list(ops)

@@ -170,6 +170,16 @@ def test_init_scope_leaves_control_dependencies(tf):
     assert free.control_inputs == [] and bound.control_inputs == [a.op]
 
 
+def test_nothing_is_read_for_a_control_edge_to_a_resource_variable(tf):
+    variable = tf.Variable(1.0, use_resource=True)
+    changed = variable.assign_add(1.0)
+    before = len(tf.get_default_graph().get_operations())
+    with tf.control_dependencies([variable, changed]):
+        waiting = tf.no_op()
+    assert sorted(op.type for op in waiting.control_inputs) == ["AssignAddVariableOp", "VarHandleOp"]
+    assert len(tf.get_default_graph().get_operations()) == before + 1
+
+
 def test_building_is_quick(tf):
     """15,000 nodes in well under 0.6 s; the bound here is wide and in CPU time, as test machines are busy."""
     import time
