@@ -166,8 +166,9 @@ class DType:
         return ranges[self._kind] if self._kind in ranges else (0, int(self._bounds()[1]))
 
     def is_compatible_with(self, other: Any) -> bool:
-        """Whether a value of type `other` may stand where this type is wanted: a reference accepts its base type."""
-        return as_dtype(other)._enum in (self._enum, self.base_dtype._enum)
+        """Whether a value of type `other` may stand where this type is wanted: that of a reference where its base type is."""
+        given = as_dtype(other)
+        return self._enum in (given._enum, given.base_dtype._enum)
 
     def __eq__(self, other: Any) -> bool:
         if self is other:

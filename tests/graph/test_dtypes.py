@@ -28,7 +28,7 @@ def test_reference_types_lie_a_hundred_higher():
     ref = dtypes.float32._as_ref
     assert (ref.name, ref.as_datatype_enum, ref.base_dtype) == ("float32_ref", 101, dtypes.float32)
     assert ref != dtypes.float32 and as_dtype("float32_ref") is ref and ref._as_ref is ref
-    assert ref.is_compatible_with(dtypes.float32) and not dtypes.float32.is_compatible_with(ref)
+    assert dtypes.float32.is_compatible_with(ref) and not ref.is_compatible_with(dtypes.float32)
     assert ref.is_floating and ref.size == 4
 
 
