@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from jitgraph import raw_ops as raw
+from jitgraph.declare.invalid import invalid
 from jitgraph.declare.op import op
 from jitgraph.declare.samples import draw
 from jitgraph.graph import constant_rules, dtypes, shape_rules
@@ -200,12 +201,20 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
     return _unique_with_counts(x, out_idx=out_idx, name=name)
 
 
+def _left(c: Any) -> list:
+    shape_rules.with_rank(c.shapes[0], 1, "x")
+    shape_rules.with_rank(c.shapes[1], 1, "y")
+    return [(None,), (None,)]
+
+
 @op("ListDiff(x: T, y: T; out_idx: type = int32) -> out: T, idx: out_idx", out_idx=_OUT, dynamic=True,
-    shape=lambda c: [(None,), (None,)], constant=constant_rules.by_value,
+    shape=_left, constant=constant_rules.by_value,
     samples=lambda rng, dtype: [[draw(rng, (6,), dtype, 0, 3), draw(rng, (2,), dtype, 0, 3)]],
     host_because="how many there are comes with the run: 10,000 and 5,000 elements take 0.12 of TensorFlow's time")
 def _list_diff(x, y, out_idx):
     """The elements of the vector `x` that are not in `y`, duplicates and order kept, and their positions."""
+    if x.ndim != 1 or y.ndim != 1:
+        raise invalid(f"x and y should be vectors, got shapes {list(x.shape)} and {list(y.shape)}")
     if x.dtype.kind in "iufb":
         left = ~np.isin(x, y)
     else:                       # strings, and dtypes that NumPy does not sort

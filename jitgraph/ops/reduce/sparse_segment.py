@@ -28,8 +28,11 @@ def _weights(kind: str, counts: np.ndarray) -> np.ndarray:
 
 
 def _combined(kind: str, data: Any, indices: Any, segment_ids: Any, num_segments: Any = None) -> Any:
+    if indices.ndim != 1 or indices.shape != segment_ids.shape:
+        raise invalid(f"indices and segment_ids should be vectors of one size, got shapes {list(indices.shape)} and "
+                      f"{list(segment_ids.shape)}")
     groups = int(num_segments if num_segments is not None else segment_ids[-1] + 1 if len(segment_ids) else 0)
-    if 0 < groups <= _GROUPS and indices.shape == segment_ids.shape:
+    if 0 < groups <= _GROUPS:
         found = gathered_sums(kind, data, indices, segment_ids, groups)
         if found is not None:
             return found
@@ -81,6 +84,7 @@ def _distributed(kind: str, grad: Any, indices: Any, segment_ids: Any, rows: Any
 
 def _rows_shape(c: Any) -> Any:
     data = shape_rules.with_rank_at_least(c.shapes[0], 1, "data")
+    shape_rules.merge(shape_rules.with_rank(c.shapes[1], 1, "indices"), shape_rules.with_rank(c.shapes[2], 1, "segment_ids"))
     if data is None:
         return None
     if len(c.shapes) == 3:

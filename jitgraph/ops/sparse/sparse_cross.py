@@ -131,6 +131,10 @@ def _sparse_cross(indices, values, shapes, dense_inputs, hashed_output, num_buck
 def crossed(indices: list, values: list, shapes: list, dense_inputs: list, hashed_output: bool, num_buckets: int,
             hash_key: int | None, out_type: Any) -> tuple:
     """(places, features, shape) of all combinations in each row; without `hash_key`, hashes are those of the older kind."""
+    for k, places_of_column in enumerate(indices):
+        if places_of_column.shape[1] != 2:
+            raise invalid(f"Expected D2 of index to be 2 got {places_of_column.shape[1]} at position {k}: the columns must be "
+                          "sparse matrices")
     sizes = [int(shape[0]) for shape in shapes] + [array.shape[0] for array in dense_inputs]
     if any(size != sizes[0] for size in sizes):
         raise invalid(f"Expected batch size {sizes[0]}, got {next(size for size in sizes if size != sizes[0])}")

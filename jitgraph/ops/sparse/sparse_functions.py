@@ -143,6 +143,9 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
         known, order = _static(sp_input), constant_value(perm)
         shape: Any = raw.GatherV2(sp_input.dense_shape, perm, 0)
         if known is not None and order is not None:
+            if len(order) < len(known):
+                raise ValueError(f"Dimensions {len(order)} and {len(known)} are not compatible: perm must name each of the "
+                                 f"{len(known)} dimensions, got {list(order)}")
             shape = [known[i] for i in order]
         return sparse_reorder(SparseTensor(indices, sp_input.values, shape))
 

@@ -15,7 +15,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.composite import SparseTensor
 from jitgraph.graph.dtypes import DType, TypeSet
 from jitgraph.graph.tensor import Tensor
-from jitgraph.ops.sparse.structure_ops import example
+from jitgraph.ops.sparse.structure_ops import check_order, example
 
 _STRINGS = TypeSet(dtypes.string, dtypes.variant).with_default(dtypes.string)
 
@@ -66,7 +66,10 @@ def as_variants(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> n
     "serialized_sparse: out_type", out_type=_STRINGS, shape=lambda c: (None, 3), host=True, dynamic=True, context=("op",),
     samples=lambda rng, dtype: [[*example(rng, dtype)]])
 def _serialize_many_sparse(sparse_indices, sparse_values, sparse_shape, out_type, op):
-    """Each row (along the first dimension) of a sparse tensor as three strings."""
+    """Each row (along the first dimension) of a sparse tensor, whose elements are in row-major order, as three strings."""
+    if len(sparse_shape) < 2:
+        raise invalid(f"Rank of input SparseTensor should be > 1, but saw rank: {len(sparse_shape)}")
+    check_order(sparse_indices, sparse_shape)
     rows = []
     for row in range(int(sparse_shape[0])):
         chosen = sparse_indices[:, 0] == row
