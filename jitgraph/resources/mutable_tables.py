@@ -60,7 +60,7 @@ class _MutableTable(Table):
     def export(self, name: str | None = None) -> Any:
         """(keys, values) of all entries."""
         with self._scope(name, "export_values", []), colocate_with(self.resource_handle):
-            return raw.LookupTableExportV2(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
+            return tuple(raw.LookupTableExportV2(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype))
 
 
 class MutableHashTable(_MutableTable):

@@ -114,6 +114,7 @@ class Queue:
 
     def enqueue(self, row: Row, wait: Wait, later: Later | None = None) -> None:
         """Adds one element; waits for room, now or `later`.  Raises CancelledError if the queue is closed."""
+        self._check_number(len(row))
         for k, array in enumerate(row):
             if self._exact is None or array.shape != self._exact[k]:
                 self._check_shape(k, array.shape, None)
@@ -127,6 +128,7 @@ class Queue:
 
     def enqueue_many(self, columns: list[np.ndarray], wait: Wait, later: Later | None = None) -> None:
         """Adds the rows of `columns`, which have one more dimension than the elements, as there is room for them."""
+        self._check_number(len(columns))
         count = columns[0].shape[0] if columns[0].ndim else 0
         for k, array in enumerate(columns):
             self._check_shape(k, array.shape, count)
@@ -279,6 +281,11 @@ class Queue:
         return changed or request.done
 
     # -- shapes
+
+    def _check_number(self, count: int) -> None:
+        if count != len(self.types):
+            raise errors.InvalidArgumentError(None, None, f"Signature mismatch: elements of queue '{self.name}' have "
+                                                          f"{len(self.types)} components, got {count}")
 
     def _check_shape(self, component: int, shape: tuple, count: int | None) -> None:
         if self.shapes is None:

@@ -32,6 +32,9 @@ def _listed_shapes(shapes: Any, dtypes: list, allow_unknown: bool) -> list[Tenso
     """The shape of each component; unknown ones where none are given."""
     if shapes is None:
         return [TensorShape(None)] * len(dtypes)
+    several = isinstance(shapes, (list, tuple)) and shapes and not any(isinstance(size, int) or size is None for size in shapes)
+    if allow_unknown and not several:
+        raise ValueError(f"When providing partial shapes, a list of shapes must be provided, got {shapes}.")
     if not isinstance(shapes, (list, tuple)) or all(isinstance(size, int) for size in shapes):
         shapes = [shapes]
     found = [TensorShape(shape) for shape in shapes]

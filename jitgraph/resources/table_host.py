@@ -53,8 +53,15 @@ class Table:
             out[:] = values
         return out.reshape(shape + default.shape)
 
+    def check_shapes(self, keys: np.ndarray, values: np.ndarray) -> None:
+        """Raises InvalidArgumentError unless there is a value for each key."""
+        wanted = [*keys.shape[:keys.ndim - len(self.key_shape)], *self.value_shape]
+        if list(values.shape) != wanted:
+            raise errors.InvalidArgumentError(None, None, f"Expected shape {wanted} for value, got {list(values.shape)}")
+
     def insert(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """Adds entries; later ones replace earlier ones."""
+        """Adds entries; later ones replace earlier ones.  Raises InvalidArgumentError for values of other shapes."""
+        self.check_shapes(keys, values)
         names = self.keys_of(keys)
         rows = values.reshape(len(names), *self.value_shape) if names else values
         with self.lock:

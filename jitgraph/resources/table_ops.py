@@ -104,8 +104,10 @@ def initialize_table_from_text_file(table_handle, filename, key_index, value_ind
 
 
 def _same_length(c: Any) -> list:
-    keys, values = c.shapes[1], c.shapes[2]
-    if keys is not None and values is not None and len(keys) == 1:
+    if c.running:               # a saver restores tables whose keys are vectors, whose shapes no graph knows
+        return []
+    keys, values = shape_rules.with_rank(c.shapes[1], 1, "keys"), shape_rules.with_rank_at_least(c.shapes[2], 1, "values")
+    if values is not None:
         shape_rules.merge(tuple(keys), tuple(values[:1]))
     return []
 

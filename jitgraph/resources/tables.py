@@ -277,8 +277,8 @@ class _HashTable(InitializableLookupTableBase):
 
     def export(self, name: str | None = None) -> Any:
         """(keys, values) of all entries."""
-        return raw.LookupTableExportV2(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype,
-                                       name=name or f"{self.name}_Export")
+        return tuple(raw.LookupTableExportV2(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype,
+                                             name=name or f"{self.name}_Export"))
 
 
 class StaticHashTable(_HashTable):

@@ -241,3 +241,18 @@ def test_there_are_tables_of_these_dtypes(tf, kind, pair):
 def test_vocabularies_are_of_int64_or_strings(tf):
     with pytest.raises(TypeError, match="Invalid key dtype"):
         tf.lookup.StaticVocabularyTable(tf.lookup.KeyValueTensorInitializer([1, 2], [0, 1], tf.int32, tf.int64), 1)
+
+
+@pytest.mark.parametrize("keys, values", [(["a"], [1, 2]), ([["a"]], [1]), (["a", "b"], [1])])
+def test_each_key_needs_a_value(tf, keys, values):
+    table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1)
+    fill = table.insert(keys, tf.constant(values, tf.int64))
+    assert type(table.export()) is tuple
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="Expected shape"):
+        session.run(fill)
+
+
+@pytest.mark.parametrize("keys, values", [([[1]], [[2]]), (1, 2), ([1, 2], [1, 2, 3])])
+def test_static_tables_take_vectors(tf, keys, values):
+    with pytest.raises(ValueError):
+        tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(keys, values), -1)

@@ -409,3 +409,19 @@ def test_an_interrupt_leaves_no_lock_behind():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert not left
+
+
+@pytest.mark.parametrize("shapes", [[2], [None], [2, None], [], 3])
+def test_partial_shapes_are_a_list_of_shapes(tf, shapes):
+    with pytest.raises(ValueError, match="a list of shapes must be provided"):
+        tf.PaddingFIFOQueue(3, tf.float32, shapes)
+
+
+def test_elements_have_all_components(tf):
+    pairs, ranked = tf.FIFOQueue(3, [tf.int32, tf.float32]), tf.PriorityQueue(3, tf.bool, [()])
+    with tf.Session() as session:
+        for fill in (pairs.enqueue([5]), pairs.enqueue_many([[5]]), ranked.enqueue([5])):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Signature mismatch"):
+                session.run(fill)
+        session.run([pairs.enqueue([5, 1.5]), ranked.enqueue([5, True])])
+        assert session.run([pairs.dequeue(), ranked.dequeue()]) == [[5, 1.5], [5, True]]
