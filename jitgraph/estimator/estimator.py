@@ -352,6 +352,8 @@ def selected_predictions(predictions: Any, keys: Any, argument: str = "predict_k
 
 
 def _batch_length(found: dict[str, Any]) -> int:
+    if not found:
+        raise TypeError("The model_fn gave no predictions: EstimatorSpec takes predictions= where mode is ModeKeys.PREDICT.")
     length = 0
     for key, value in found.items():
         length = length or value.shape[0]

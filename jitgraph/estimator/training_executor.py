@@ -123,6 +123,7 @@ def train_and_evaluate(estimator: Estimator, train_spec: TrainSpec, eval_spec: E
     if config.task_type == TaskType.EVALUATOR and config.task_id > 0:
         raise ValueError("For distributed training, there can only be one `evaluator` task (with task id 0).  Given task id "
                          f"{config.task_id}")
+    logs.info("Not using Distribute Coordinator.")
     return executor.run()
 
 

@@ -26,13 +26,19 @@ def weight_collections_of(given: Any) -> list[str]:
     return found + [key for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES) if key not in found]
 
 
-def _dense(features: Any, feature_columns: Any, weight_collections: Any = None, trainable: bool = True,
-           cols_to_vars: dict | None = None, cols_to_output_tensors: dict | None = None, note: Callable | None = None) -> Any:
-    """The columns side by side, each in a variable scope of its name; `note` is told features, columns, and their tensors."""
+def _dense_columns(feature_columns: Any) -> list[Any]:
+    """The columns in the order of their names.  Raises ValueError for those that are not dense."""
     columns = in_order(feature_columns, "_FeatureColumn")
     for column in columns:
         if not isinstance(column, DenseColumn):
             raise ValueError(f"Items of feature_columns must be a _DenseColumn. {_ADVICE} Given: {column}")
+    return columns
+
+
+def _dense(features: Any, feature_columns: Any, weight_collections: Any = None, trainable: bool = True,
+           cols_to_vars: dict | None = None, cols_to_output_tensors: dict | None = None, note: Callable | None = None) -> Any:
+    """The columns side by side, each in a variable scope of its name; `note` is told features, columns, and their tensors."""
+    columns = _dense_columns(feature_columns)
     state = ScopeState(weight_collections_of(weight_collections), trainable)
     cache = FeatureTransformationCache(features)
     found: list[Any] = []
@@ -61,8 +67,9 @@ def input_layer(features: dict[str, Any], feature_columns: Any, weight_collectio
     `cols_to_output_tensors` are dicts that are filled.  Raises ValueError for columns that are not dense, for two of a name,
     and if batch sizes differ.
     """
+    columns = _dense_columns(feature_columns)       # before the scope: a call that is refused takes no name
     with variable_scope(None, default_name="input_layer", values=features.values()):
-        return _dense(features, feature_columns, weight_collections, trainable, cols_to_vars, cols_to_output_tensors)
+        return _dense(features, columns, weight_collections, trainable, cols_to_vars, cols_to_output_tensors)
 
 
 class InputLayer:

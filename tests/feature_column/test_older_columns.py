@@ -180,3 +180,11 @@ def test_ready_columns_are_of_the_kinds_that_take_them(tf, fc):
     assert ["".join(str(int(isinstance(column, kind))) for kind in kinds) for column in columns] == [
         "11001100", "11101110", "10101010", "11010000"]
     assert not isinstance(number, type(own(tf, (fc.DenseColumn,))))
+
+
+def test_a_layer_that_is_refused_takes_no_name(tf, fc):
+    column = fc.numeric_column("a")
+    for columns in ([column, column], [fc.categorical_column_with_identity("i", 3)], []):
+        with pytest.raises(ValueError):
+            fc.input_layer({"a": tf.constant([[1.0]])}, columns)
+    assert fc.input_layer({"a": tf.constant([[1.0]])}, [column]).name == "input_layer/concat/concat:0"
