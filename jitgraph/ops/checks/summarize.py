@@ -53,7 +53,7 @@ def summary(array: np.ndarray, count: int) -> str:
     count = array.size if count < 0 else count
     write = _writer(array.dtype, quoted=False)
     if array.ndim == 0:
-        return write(array[()])
+        return write(array[()]) if count else "..."
     if not array.size:
         return ""
     left = count
@@ -82,6 +82,10 @@ def summary(array: np.ndarray, count: int) -> str:
 
 def edges(array: np.ndarray, count: int) -> str:
     """The array in NumPy's layout with the first and last `count` items (all if negative) of each dimension."""
+    if array.ndim == 0 and not count:
+        return "..."
+    if array.ndim and len(array) and (not count or not array.size):     # nothing of it is written
+        return "[" + ("\n" * (array.ndim - 1)) + " ...]"
     write = _writer(array.dtype, quoted=True)
 
     def walk(part: np.ndarray, depth: int) -> str:
