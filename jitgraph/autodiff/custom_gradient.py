@@ -52,16 +52,19 @@ def custom_gradient(f: Callable) -> Any:
     """
     @functools.wraps(f)
     def decorated(*args: Any, **kwargs: Any) -> Any:
-        return _with_gradient(f, args, kwargs)
+        if kwargs:
+            raise ValueError("The custom_gradient decorator currently supports keywords arguments only when eager execution is "
+                             f"enabled: pass {', '.join(sorted(kwargs))} by position.")
+        return _with_gradient(f, args)
 
     return decorated
 
 
-def _with_gradient(f: Callable, args: tuple, kwargs: dict) -> Any:
+def _with_gradient(f: Callable, args: tuple) -> Any:
     arguments = [convert_to_tensor(arg) for arg in args]
     graph = get_default_graph()
     before = len(graph._nodes_by_id)
-    result, grad_fn = f(*arguments, **kwargs)
+    result, grad_fn = f(*arguments)
     variables = variables_used(graph._nodes_by_id[before:], f)
     parameters = _parameters(grad_fn)
     takes_variables = "variables" in parameters or any(one.kind is one.VAR_KEYWORD for one in parameters.values())

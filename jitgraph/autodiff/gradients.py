@@ -374,7 +374,7 @@ class _Walk:
             found["gradients"] = gradients
         return found
 
-    def gradient(self, x: Tensor, unconnected: UnconnectedGradients) -> Any:
+    def gradient(self, x: Tensor) -> Any:
         totals = self.totals.get(x.op)
         grad = None if totals is None else totals[x.value_index]
         if grad is None and _flows(x) and self._has_passed_another_exit(x.op):
@@ -382,8 +382,6 @@ class _Walk:
             result = _sources(x.op)[0]
             with counted_as(-1 if result.value_index in notes(result.op).unused else 0):
                 return raw.ZerosLike(x, name="zeros_like")
-        if grad is None and unconnected is UnconnectedGradients.ZERO:
-            return _zeros_for(x)
         return grad
 
     def _has_passed_another_exit(self, op: Operation) -> bool:
@@ -425,11 +423,13 @@ def _check_shape(op: Operation, index: int, tensor: Tensor, grad: Any) -> None:
 
 
 def _zeros_for(x: Tensor) -> Tensor:
+    from jitgraph.ops.arrays.fill import zeros, zeros_like
+
     if x.dtype.base_dtype is dtypes.resource:
         from jitgraph.variables.resource_ops import shape_of_variable
 
-        return raw.Fill(shape_of_variable(x), convert_to_tensor(0, x.op.attrs["dtype"].base_dtype))
-    return raw.ZerosLike(x, name="zeros_like")
+        return zeros(shape_of_variable(x), x.op.attrs["dtype"].base_dtype)
+    return zeros_like(x)
 
 
 def _source_of(x: Any) -> Tensor:
@@ -486,4 +486,7 @@ def gradients(ys: Any, xs: Any, grad_ys: Any = None, name: str = "gradients", co
                 walk.arrive(y, grad)
         walk.run(to_ops)
         walk.count_loops(ys)
-        return [walk.gradient(x, unconnected) for x in sources]
+        found = [walk.gradient(x) for x in sources]
+    if unconnected is UnconnectedGradients.ZERO:        # zeros stand outside of the scope of the gradients
+        return [_zeros_for(x) if grad is None else grad for x, grad in zip(sources, found)]
+    return found

@@ -279,3 +279,19 @@ def test_a_custom_gradient_of_nested_inputs_and_any_keywords(tf):
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         assert session.run(found) == [2.0, 3.0, 4.0]
+
+
+def test_zeros_of_what_is_not_connected_stand_outside_of_the_gradients(tf):
+    x, hidden = tf.constant([1.0, 2.0]), tf.placeholder(tf.float32, [None])
+    v, r = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0], use_resource=True)
+    with tf.name_scope("o"):
+        found = tf.gradients(tf.constant(1.0), [x, v, r, hidden], unconnected_gradients="zero")
+    assert [(one.op.name, one.op.type) for one in found] == [
+        ("o/zeros_like", "Const"), ("o/zeros_like_1", "Const"), ("o/zeros", found[2].op.type), ("o/zeros_like_2", "ZerosLike")]
+    assert [one.shape.as_list() for one in found] == [[2], [2], [2], [None]]
+
+
+def test_custom_gradients_take_arguments_by_position(tf):
+    twice = tf.custom_gradient(lambda x: (x * 2.0, lambda dy: dy * 5.0))
+    with pytest.raises(ValueError, match="keywords arguments"):
+        twice(x=tf.constant(1.0))
