@@ -158,13 +158,13 @@ class Saver:
         self.set_last_checkpoints_with_time(checkpoint_state.state_with_times(checkpoint_paths))
 
     def _record(self, path: str) -> None:
-        """Puts `path` at the end of the kept ones; those that are too many wait to be deleted."""
+        """Puts `path` at the end of the kept ones; if they are too many, the first one waits to be deleted."""
         keep = self.saver_def.max_to_keep
         if not keep:
             return
         self._last_checkpoints = [entry for entry in self._last_checkpoints if entry[0] != path]
         self._last_checkpoints.append((path, time.time()))
-        while len(self._last_checkpoints) > keep:
+        if len(self._last_checkpoints) > keep:      # one for each that is saved, so a run that keeps fewer loses none at once
             self._checkpoints_to_be_deleted.append(self._last_checkpoints.pop(0))
 
     def _delete_old(self, meta_graph_suffix: str) -> None:

@@ -425,3 +425,18 @@ def test_a_graph_without_variables_is_written_too(tf, tmp_path):
     tf.reset_default_graph()
     assert tf.train.import_meta_graph(str(tmp_path / "model.meta"), import_scope="a") is None
     assert tf.get_default_graph().get_tensor_by_name("a/x:0").shape == [2]
+
+
+def test_each_save_deletes_one_checkpoint_at_most(tf, tmp_path):
+    tf.Variable(1.0, name="v")
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for keep in (2, 1, -1):
+            saver = tf.train.Saver(max_to_keep=keep)
+            saver.set_last_checkpoints_with_time([(str(tmp_path / name), 1.0) for name in "abc"])
+            for name in "xy":
+                saver.save(session, str(tmp_path / name))
+            assert [path[-1] for path in saver.last_checkpoints] == ["c", "x", "y"]
+        saver = tf.train.Saver(max_to_keep=-1)
+        saver.save(session, str(tmp_path / "z"))
+        assert saver.last_checkpoints == [] and not tf.train.checkpoint_exists(str(tmp_path / "z"))
