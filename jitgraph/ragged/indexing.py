@@ -30,9 +30,8 @@ def getitem(ragged: Any, keys: Any) -> Any:
     if first is None:
         return expand_dims(getitem(ragged, rest) if rest else ragged, 0)
     if not isinstance(first, slice):
-        kind = ragged.row_splits.dtype
-        number = cast(convert_to_tensor(first), kind)
-        row = gather(ragged, number + ragged.nrows() if isinstance(first, int) and first < 0 else number)
+        begin, end = ragged.row_starts()[first], ragged.row_limits()[first]     # by the rules of tensors: -1 is the last row
+        row = getitem(ragged.values, [slice(begin, end)])
         return getitem(row, rest) if rest else row
     rows = ragged if first == slice(None) else gather(ragged, sequence(ragged.nrows())[first])
     return _inside(rows, rest) if rest else rows
@@ -61,8 +60,8 @@ def _cut(ragged: RaggedTensor, key: slice) -> RaggedTensor:
     def bound(value: Any, default: Any) -> Any:
         if value is None:
             return default
-        shifted = lengths + value if isinstance(value, int) and value < 0 else lengths * 0 + cast(
-            convert_to_tensor(value), lengths.dtype)
+        given = cast(convert_to_tensor(value), lengths.dtype)
+        shifted = lengths * cast(given < 0, lengths.dtype) + given              # what is negative counts from the end
         return minimum(maximum(shifted, 0), lengths)
 
     places = factories.range(begins + bound(key.start, lengths * 0), begins + bound(key.stop, lengths), step,
