@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from jitgraph.facade import exported_names, names_v2, not_here, tensorflow_modules
+from jitgraph.facade import exported_names, names, names_v2, not_here, tensorflow_modules
 from jitgraph.facade.namespaces import kept
 
 __path__: list[
@@ -158,6 +158,8 @@ class View(ModuleType):
         dotted = f"{self.__name__.removeprefix(_NAME + '.')}.{name}"
         if tensorflow_modules.is_listed(dotted) and dotted not in tensorflow_modules.HIDDEN_BY_FUNCTIONS:
             return importlib.import_module(f"{_NAME}.{dotted}")
+        if dotted in names.table():         # of the namespace whose place in its package an import has given to this module
+            return names.resolve(dotted)
         exported = exported_names.find(dotted.rpartition(".")[0], name)
         if exported is not None:
             return exported

@@ -1,4 +1,6 @@
 """Exports of before SavedModels: written, kept, read; one that TensorFlow 1.15's Exporter wrote is read too."""
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -124,3 +126,16 @@ def test_programs_import_it_by_tensorflows_names(tf):
         assert manifest_pb2.Signatures.DESCRIPTOR.full_name == "tensorflow.serving.Signatures"
     finally:
         compat.uninstall()
+
+
+@pytest.mark.parametrize("path, name", [("session_bundle.session_bundle", "load_session_bundle_from_path"),
+                                        ("session_bundle.exporter", "Exporter"), ("lookup.lookup_ops", "HashTable"),
+                                        ("graph_editor.util", "get_unique_graph")])
+def test_a_module_that_is_imported_by_its_path_has_what_its_namespace_has(path, name):
+    done = subprocess.run([sys.executable, "-c", f"""
+from jitgraph import compat
+compat.install()
+import tensorflow.contrib.{path} as found
+import tensorflow as tf
+assert callable(found.{name}) and tf.contrib.{path}.{name} is found.{name}"""], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
