@@ -13,7 +13,9 @@ from jitgraph.graph.default_graph import get_default_graph
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.scopes import device
 from jitgraph.graph.stack import get_default_session
+from jitgraph.graph.tensor import Tensor
 from jitgraph.ops.arrays.constant import constant
+from jitgraph.ops.arrays.identity import placeholder_with_default
 from jitgraph.protobuf import messages
 from jitgraph.train.checkpoint_state import update_state_file
 from jitgraph.train.object_graph import OBJECT_GRAPH, Match, ObjectGraph, PythonState, is_trackable
@@ -208,10 +210,14 @@ class CheckpointLoadStatus:
             if isinstance(value, Variable):
                 value.load(_fitting(self._reader.read(key), value), session)
         if self._restoring is None:
-            read = [saveable.restore([constant(self._reader.read(spec.name)) for spec in saveable.specs], None)
+            read = [saveable.restore([self._read_as_restored(spec.name) for spec in saveable.specs], None)
                     for saveable in match.saveables().values()]
             self._restoring = [operation for operation in read if operation is not None]
         session.run(self._restoring)
+
+    def _read_as_restored(self, key: str) -> Tensor:
+        """A value of the checkpoint, of whose shape the graph knows nothing, as of what a saver reads in a run."""
+        return placeholder_with_default(constant(self._reader.read(key)), None)
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """Reads the values of the variables that the checkpoint has, and initializes the others."""
