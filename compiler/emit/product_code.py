@@ -185,7 +185,6 @@ class _Tiled(_Item):
         far = b.and_(b.not_(size["columns"].is_below(FAR)), size["terms"].is_above(DEPTH))      # what is added to several times
         aside, (_, there, _) = b.or_(turned, far), self.whole
         place = b.select(aside, part, self.y), select(b, aside, 0, there), select(b, aside, size["strip"], size["columns"])
-        self.clear(place)
         if form.few:
             self._few_or_tiles(place, corner)
         else:
@@ -204,9 +203,11 @@ class _Tiled(_Item):
         along = b.and_(size["right_along"].is_equal(1), size["left_along"].is_equal(1))
         with b.if_else(b.and_(few, across)) as (straight, other):
             with straight:
+                self.clear(place)
                 self.multiply_few(False, None, place, corner)
             with other, b.if_else(b.and_(few, along)) as (turned, many):
                 with turned:
+                    self.clear(place)
                     self.multiply_few(True, None, place, corner)
                 with many:
                     self._all_tiles(place, corner)
@@ -214,6 +215,8 @@ class _Tiled(_Item):
     def _all_tiles(self, into: Place, corner: ir.Value) -> None:
         form, b, size, high, wide, (target, start, step) = self.form, self.b, self.size, self.high, self.wide, into
         panel, tall = self.scratch(DEPTH * BLOCK), self.scratch((highest(form.code) + form.tall) * SPREAD)
+        with b.if_then(size["terms"].is_equal(0)):
+            self.clear(into)
         with loop(b, 0, size["terms"], DEPTH) as k0:
             terms = smaller(size["terms"] - k0, DEPTH)
             dense = self._dense_rows(tall, self.rows_at, self.top, high, k0, terms)
@@ -228,18 +231,21 @@ class _Tiled(_Item):
                     narrow = b.not_(rest.is_above(form.lanes))
                     width = select(b, narrow, form.lanes, self.width)
                     fits = b.and_(b.not_(high.is_below(r + form.tall)), b.not_(rest.is_below(width)))
-                    with b.if_then(b.not_(fits)):
-                        self.block("clear", corner, 0, 0, 1, form.tall * self.width)
                     there = b.select(fits, target, corner), select(b, fits, place, 0), select(b, fits, step, self.width)
+                    adds = select(b, b.and_(fits, k0.is_above(0)), 1, 0)
                     with b.if_else(b.and_(keeps, r.is_equal(0))) as (first, further):
                         with first:
                             self._tiles(narrow, tall, dense, r, self.right_factor, source + inner, size["right_leading"], there,
-                                        terms, panel, inner)
+                                        terms, adds, panel, inner)
                         with further:
-                            self._tiles(narrow, tall, dense, r, panel, inner, BLOCK, there, terms)
+                            self._tiles(narrow, tall, dense, r, panel, inner, BLOCK, there, terms, adds)
                     with b.if_then(b.not_(fits)):
-                        self.block("add", corner, 0, self.width, target, place, step, smaller(high - r, form.tall),
-                                   smaller(rest, width))
+                        valid = corner, 0, self.width, target, place, step, smaller(high - r, form.tall), smaller(rest, width)
+                        with b.if_else(k0.is_above(0)) as (further, first):
+                            with further:
+                                self.block("add", *valid)
+                            with first:
+                                self.block("copy", *valid)
 
     def _fill_panel(self, panel: ir.Value, at: Word, left: Word, columns: Word, k0: Word, terms: Word) -> None:
         """panel[t, c] = R[k0 + t, left + c] for at most BLOCK columns; what lies beyond them is never looked at."""
@@ -284,11 +290,12 @@ class _Tiled(_Item):
                 self._tile(2, *args)
 
     def _tile(self, vectors: int, tall: ir.Value, dense: Dense, r: Word, right: ir.Value, at: Word, leading: Number,
-              into: tuple[ir.Value, Word, Word], terms: Word, *kept: Any) -> None:
-        """Multiplies the rows from `r` on; `kept`: the panel to which the rows of the right factor go, if they do."""
+              into: tuple[ir.Value, Word, Word], terms: Word, adds: Word, *kept: Any) -> None:
+        """Multiplies the rows from `r` on; `adds`: 1 if what is there is added to; `kept`: the panel to which the rows of the
+        right factor go, if they do."""
         b, form = self.b, self.form
         copied = b.not_(r.is_below(dense.copied))
-        tile.call(b, tile.Tile(form.code, form.lanes, form.tall, vectors, 1, add=True, keeps=BLOCK if kept else 0),
+        tile.call(b, tile.Tile(form.code, form.lanes, form.tall, vectors, 1, keeps=BLOCK if kept else 0, asks=True),
                   [b.select(copied, tall, self.left_factor), select(b, copied, r * SPREAD, dense.at + r * dense.leading),
                    select(b, copied, dense.row_step, dense.leading), right, at, *into, terms,
-                   select(b, copied, dense.term_step, 1), leading, *kept])
+                   select(b, copied, dense.term_step, 1), leading, *kept, adds])

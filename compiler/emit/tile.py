@@ -8,7 +8,7 @@ accumulator per row and vector that lives in a register for the whole sum, so th
 
 A tile's name says its form: `tile_f32x16_14x2x3_add_rest5` has 14 rows and 2 vectors of 16 float32, the last with 5 valid
 columns, loops 3 deep, and adds to what y holds.  One that `keeps` also writes the rows of w, as it reads them, one behind the
-other, for the tiles after it.
+other, for the tiles after it.  One that `asks` adds if its last argument is 1.
 """
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LATENCY = 4             # cycles of a fused multiply-add: fewer accumulators tha
 class Tile(NamedTuple):
     """The form of a tile; `rest` columns of the last vector are valid (0: all), `rare` ones are compiled for size.
     `keeps`: the rows of w go to an array as well, so many elements apart (0: they do not).  `ahead`: memory is asked for rows of
-    w before they are read, as it is where they are kept."""
+    w before they are read, as it is where they are kept.  `asks`: an argument says whether it adds."""
 
     code: str
     lanes: int
@@ -45,10 +45,11 @@ class Tile(NamedTuple):
     rare: bool = False
     keeps: int = 0
     ahead: bool = False
+    asks: bool = False
 
     @property
     def name(self) -> str:
-        return (f"tile_{self.code}x{self.lanes}_{self.rows}x{self.vectors}x{self.depth}" + "_add" * self.add
+        return (f"tile_{self.code}x{self.lanes}_{self.rows}x{self.vectors}x{self.depth}" + "_add" * self.add + "_asks" * self.asks
                 + (f"_rest{self.rest}" if self.rest else "") + "_rare" * self.rare
                 + (f"_keeps{self.keeps}" if self.keeps else "") + "_ahead" * self.ahead)
 
@@ -92,7 +93,7 @@ def _cycles(rows: int, vectors: int) -> float:
 def _argument_names(tile: Tile) -> list[str]:
     loops = [name for k in range(tile.depth) for name in (f"n{k}", f"x{k}", f"w{k}")]
     kept = ["kept", "kept_at"] if tile.keeps else []
-    return ["x", "x_at", "x_step", "w", "w_at", "y", "y_at", "y_step", *loops, *kept]
+    return ["x", "x_at", "x_step", "w", "w_at", "y", "y_at", "y_step", *loops, *kept, *["adds"] * tile.asks]
 
 
 def call(builder: ir.IRBuilder, tile: Tile, args: list[Any]) -> None:
@@ -130,14 +131,24 @@ class _Writer:
         tile, b = self.tile, self.b
         start = self.i64(0)
         sums = self._loop(0, start, start, start, [self.vectors.zero] * (tile.rows * tile.vectors))
+        if tile.asks:
+            with b.if_else(b.icmp_signed("==", self.args["adds"], self.i64(1))) as (further, first):
+                with further:
+                    self._finish(sums, True)
+                with first:
+                    self._finish(sums, False)
+        else:
+            self._finish(sums, tile.add)
+
+    def _finish(self, sums: list[ir.Value], adds: bool) -> None:
+        """Writes the sums to y, or adds them to it."""
+        tile, b = self.tile, self.b
         y = b.gep(self.args["y"], [self.args["y_at"]])
         for r in range(tile.rows):
             row = b.gep(y, [b.mul(self.i64(r), self.args["y_step"])])
             for v in range(tile.vectors):
                 value = sums[r * tile.vectors + v]
-                if tile.add:
-                    value = b.fadd(self._load(row, v), value)
-                self._store(row, v, value)
+                self._store(row, v, b.fadd(self._load(row, v), value) if adds else value)
 
     def _loop(self, level: int, x_at: ir.Value, w_at: ir.Value, count: ir.Value, sums: list[ir.Value]) -> list[ir.Value]:
         """The loops from `level` inwards, in which `count` is the number of the innermost; returns the accumulators after them."""
