@@ -13,6 +13,8 @@ text depends on nothing but the dtype, so that all products share a kernel.
 """
 from __future__ import annotations
 
+import functools
+
 from .. import sizes
 from ..ir import Node, Value
 from ..kernel import Kernel, Region
@@ -24,13 +26,17 @@ from .vectors import lane_count
 
 FEW = 64                # rows up to which the other factor is better not turned
 LEAST = 32              # columns and terms of a sum from which tiles are worth while
-BLOCKS, ROWS = 32, 224  # rows are cut into about so many blocks, of at least so many
+ROWS = 224              # of a block, where it is not known how many rows there are
 TILE_ROWS = 8           # of a tile, and that blocks are a multiple of
 TALLER = (10, 14)       # rows of a tile where there are registers for them, and less of the last tile is wasted so
 STEP = 0.7              # what a tile costs beside its rows, in rows
 COPIED = 4              # rows whose tiles take as long as filling the panels
-ITEMS = 8               # fewer than this: strips are made narrower ...
-LIGHT = 1 << 15         # ... unless an item of few rows has no more multiplications
+READ = 0.5              # vectors that take as long as reading a number of a row
+ITEM = 1500             # steps that take as long as beginning an item
+ITEMS = 8               # fewer than this: strips are made narrower, where it is not known how many rows there are
+MANY = 64               # items beyond which no narrower ones are looked for
+THREADS = (2, 4, 8, 16) # of machines for which items are cut, ...
+SHARE = 200_000         # ... more than four if that leaves each thread so many steps
 
 
 def suits(node: Node) -> bool:
@@ -126,21 +132,41 @@ def _pairs(rows: sizes.Dim, tiles: sizes.Dim) -> sizes.Dim:
 
 
 def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim, code: str, tall: int) -> tuple[int, sizes.Dim]:
-    """(columns of a strip, blocks of rows): strips as wide as WIDEST, so that rows are seldom copied or read, but enough items, and
-    an even number of them, which two threads share equally."""
-    strip, most, items = WIDEST, highest(code) // tall * tall, ITEMS
-    if not isinstance(rows, sizes.Size) and rows < few_rows.MOST:
-        items = min(ITEMS, sizes.count((rows, columns, terms)) // LIGHT)
+    """(columns of a strip, blocks of rows) of a product, as wide as WIDEST and as high as `highest` at most."""
+    most = highest(code) // tall * tall
+    across, depth, many = (max(sizes.hint_of(d), 1) for d in (columns, terms, batch))
+    if not isinstance(rows, sizes.Size):
+        high = tall if rows >= few_rows.MOST else few_rows.MOST         # few rows are one block
+        return _best_cut(rows, across, depth, many, lane_count(code), high, most)
+    strip = WIDEST
     while True:
-        strips = sizes.hint_of((columns + strip - 1) // strip * batch)
-        blocks: sizes.Dim
-        if isinstance(rows, sizes.Size):
-            high = min(ROWS, most)
-            pairs = strips % 2 == 1 and rows.hint > high
-            blocks = 2 * ((rows + 2 * high - 1) // (2 * high)) if pairs else (rows + high - 1) // high
-        else:
-            blocks = max(min(BLOCKS // max(strips, 1), rows // ROWS), -(-rows // most), 1)
-            blocks += strips * blocks % 2 if blocks > 1 else 0
-        if strip == NARROWEST or strips * sizes.hint_of(blocks) >= items:
+        strips = -(-across // strip) * many
+        high = min(ROWS, most)
+        pairs = strips % 2 == 1 and rows.hint > high
+        blocks = 2 * ((rows + 2 * high - 1) // (2 * high)) if pairs else (rows + high - 1) // high
+        if strip == NARROWEST or strips * sizes.hint_of(blocks) >= ITEMS:
             return strip, blocks
         strip //= 2
+
+
+@functools.lru_cache(maxsize=1024)
+def _best_cut(rows: int, columns: int, terms: int, batch: int, lanes: int, tall: int, most: int) -> tuple[int, int]:
+    """The cut of a product of this size that takes the least time on all of THREADS, in steps that multiply a vector.
+
+    An item of so many rows and vectors takes a step for each of both and for each term; it reads its rows from memory or from
+    another core, and makes its panels, which takes as long as COPIED rows.  Threads wait for the last items."""
+    vectors, tiles = -(-columns // lanes), -(-rows // tall)
+    counts = [threads for threads in THREADS if threads <= 4 or threads * SHARE <= batch * rows * vectors * terms]
+    fewest, best = -(-tiles * tall // most), (float("inf"), 0, 0)
+    for parts in range(-(-columns // WIDEST), max(columns // NARROWEST, 1) + 1):
+        wide = -(-vectors // parts)
+        strips = -(-vectors // wide)
+        for blocks in range(fewest, tiles + 1):
+            items = batch * strips * blocks
+            if items > MANY and (parts, blocks) != (-(-columns // WIDEST), fewest):
+                break
+            steps = tiles * tall * (vectors + READ * strips) + COPIED * vectors * blocks
+            time = batch * steps * terms + ITEM * items
+            score = sum(-(-items // threads) * threads * time / items for threads in counts)
+            best = min(best, (score, wide * lanes, blocks))
+    return best[1:]
