@@ -8,17 +8,22 @@ from __future__ import annotations
 
 from .. import sizes
 from ..ir import Node
-from ..kernel import CODES, Kernel, Param, Region
+from ..kernel import CODES, WIDTH, Kernel, Param, Region
 from ..views import matrix_view
 
 BLOCKS = 4                      # a product is cut into about so many blocks
 MIN_ROWS, MIN_COLUMNS = 64, 64  # of at least so many rows and columns
+NEAR = 1 << 17                  # bytes of a block's rows, of both matrices, which a cache keeps for what is done with them next ...
+NEAR_ROWS = 192                 # ... but no fewer rows
 
 
-def _cut(m: sizes.Dim, n: sizes.Dim, k: sizes.Dim) -> tuple[sizes.Dim, sizes.Dim]:
+def _cut(m: sizes.Dim, n: sizes.Dim, k: sizes.Dim, width: int) -> tuple[sizes.Dim, sizes.Dim]:
     """Rows and columns of a block.  Rows are cut, unless there are few: BLAS packs the other factor anew for every block."""
     if sizes.hint_of(n) >= 4 * sizes.hint_of(m) and sizes.hint_of(k) >= 2 * MIN_ROWS:
         return sizes.maximum(m, 1), sizes.maximum((n + BLOCKS - 1) // BLOCKS, MIN_COLUMNS)
+    near = max(NEAR // (width * max(sizes.hint_of(n) + sizes.hint_of(k), 1)), NEAR_ROWS)
+    if sizes.hint_of(m) > BLOCKS * near:
+        return near, sizes.maximum(n, 1)
     return sizes.maximum((m + BLOCKS - 1) // BLOCKS, MIN_ROWS), sizes.maximum(n, 1)
 
 
@@ -31,7 +36,7 @@ def emit(node: Node) -> Kernel:
     ta, tb = node.attrs["ta"] != a[4], node.attrs["tb"] != b[4]
     m, n = out.shape[-2:]
     k = node.inputs[0].shape[-2 if node.attrs["ta"] else -1]
-    rows, columns = _cut(m, n, k)
+    rows, columns = _cut(m, n, k, WIDTH[code])
     blocks, strips = (m + rows - 1) // rows, (n + columns - 1) // columns
     batch = sizes.product(out.shape[:-2])
     name = f"matmul_{code}"
