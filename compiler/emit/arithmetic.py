@@ -17,7 +17,7 @@ from .instruction import Instruction, is_float, is_signed, of_same
 def instructions() -> dict[str, Instruction]:
     """The names of this arithmetic in kernels; all but the first two take two numbers of one type, which they also give."""
     binary: dict[str, tuple[Any, ...]] = {
-        "ipow": (_power,), "maximum": (_extreme, True), "minimum": (_extreme, False),
+        "ipow": (_power,), "maximum": (_larger, True), "minimum": (_larger, False),
         "max_step": (_extreme_step, True), "min_step": (_extreme_step, False),
         "max_step_beside": (_extreme_beside, True), "min_step_beside": (_extreme_beside, False),
         "sum_step": (_reassociated, "add"), "product_step": (_reassociated, "mul"),
@@ -72,6 +72,17 @@ def _extreme(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, larger:
         return _call(builder, f"llvm.{'maximum' if larger else 'minimum'}", a, b)
     compare = builder.icmp_signed if is_signed(code) else builder.icmp_unsigned
     return builder.select(compare(">" if larger else "<", a, b), a, b)
+
+
+def _larger(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, larger: bool) -> ir.Value:
+    """The same, and a where both are equal, so that zeros have the signs that TensorFlow gives them.
+
+    LLVM knows its own in a reduction, which takes +0 for larger than -0 in six instructions of x86: these are two where b is the
+    same for a whole loop, whose NaN, or -0, is added to what is the larger of two numbers."""
+    if not is_float(code):
+        return _extreme(builder, code, a, b, larger)
+    best = builder.select(builder.fcmp_ordered(">" if larger else "<", b, a), b, a)
+    return builder.fadd(best, builder.select(builder.fcmp_unordered("uno", b, b), b, ir.Constant(b.type, -0.0)))
 
 
 def _extreme_step(builder: ir.IRBuilder, code: str, total: ir.Value, x: ir.Value, larger: bool) -> ir.Value:
