@@ -88,8 +88,8 @@ def _float_operations() -> dict[str, Write]:
                            builder.xor(builder.fcmp_ordered("<", rest, zero), builder.fcmp_ordered("<", b, zero)))
         return builder.select(off, builder.fadd(rest, b), rest)
 
-    return {"maximum": lambda builder, a, b: combined(builder, "max", True, a, b),
-            "minimum": lambda builder, a, b: combined(builder, "min", True, a, b),
+    return {"maximum": lambda builder, a, b: combined(builder, "max", True, b, a),
+            "minimum": lambda builder, a, b: combined(builder, "min", True, b, a),
             "max_step": lambda builder, a, b: extreme_step(builder, "max", a, b),
             "min_step": lambda builder, a, b: extreme_step(builder, "min", a, b),
             "sum_step": lambda builder, a, b: builder.fadd(a, b),

@@ -210,7 +210,7 @@ def emit_top_k(node: Node) -> Kernel:
             e = smaller(b + {SEARCH_BLOCK}, n)
             best = lowest_{code}()
             for i in range(b, e):
-                best = maximum(best, x0[base + i])
+                best = max_step(best, x0[base + i])
             if kept == k:
                 if best <= y0[out + k - 1]:
                     continue

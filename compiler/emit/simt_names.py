@@ -150,7 +150,8 @@ def namespace() -> dict[str, Callable[..., Any]]:
         "taken": _taken, "take4": _move, "copy4": _move, "copy_some": _copy_some, "add_products": _add_products,
         **dict.fromkeys(("load8", "take8", "store8"), functools.partial(_move, count=8)),
         "iabs": np.abs, "isign": np.sign, "ipow": _power,
-        "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax, "min_step": np.fmin,
+        "maximum": lambda a, b: np.maximum(b, a), "minimum": lambda a, b: np.minimum(b, a),     # the first of two zeros
+        "max_step": np.fmax, "min_step": np.fmin,
         "sum_step": np.add, "product_step": np.multiply,
         "fmod": functools.partial(_modulo, what="fmod"), "floor_mod": functools.partial(_modulo, what="floor_mod")}
     for what in ("floor_div", "trunc_div", "trunc_mod"):

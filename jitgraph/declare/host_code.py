@@ -39,8 +39,8 @@ _WORDS = [ctypes.c_int64 * n for n in range(65)]        # made once: to ask for 
 # What the names in a loop of numbers mean to Python.  The elementary functions are then those of C's library, which may differ in
 # the last bit from those of kernels.
 _IN_PYTHON: dict[str, Any] = {
-    "f32": np.float32, "f64": np.float64, "fabs": abs, "maximum": np.maximum, "minimum": np.minimum, "sqrt": np.sqrt,
-    "exp": np.exp, "log": np.log, "log1p": np.log1p, "tanh": lambda x: np.float64(math.tanh(x))}
+    "f32": np.float32, "f64": np.float64, "fabs": abs, "maximum": np.maximum, "minimum": np.minimum, "max_step": np.fmax,
+    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "log1p": np.log1p, "tanh": lambda x: np.float64(math.tanh(x))}
 
 compiled: Callable[[HostCode], int] | None = None
 """Gives the address of a function's machine code, 0 if there is to be none; the runtime sets it."""

@@ -133,6 +133,15 @@ def _pow(x, y):
     return np.power(x, y)
 
 
+def _first_of_equals(function):
+    """np.maximum or np.minimum; of a zero and its negative NumPy gives this or that, by how many there are."""
+    def chosen(x, y):
+        found = function(x, y)
+        return np.where(np.equal(x, y), x, found) if found.dtype.kind not in "iu" else found
+
+    return chosen
+
+
 def _complex(x, y):
     # not x + 1j * y, where 0 * inf would be NaN
     x, y = np.broadcast_arrays(x, y)
@@ -187,7 +196,8 @@ _TABLE: list[Prim] = [
     Prim("floor_div", 2, _floor_div, **_FAILS), Prim("floor_mod", 2, _floor_mod, **_FAILS),
     Prim("trunc_div", 2, _trunc_div, **_FAILS), Prim("trunc_mod", 2, _trunc_mod, **_FAILS),
     Prim("pow", 2, _pow, **_ELEMENTARY, **_FAILS), Prim("atan2", 2, np.arctan2, **_ELEMENTARY),
-    Prim("max", 2, np.maximum, **_QUICK, **_EXACT), Prim("min", 2, np.minimum, **_QUICK, **_EXACT),
+    Prim("max", 2, _first_of_equals(np.maximum), **_QUICK, **_EXACT),
+    Prim("min", 2, _first_of_equals(np.minimum), **_QUICK, **_EXACT),
     Prim("eq", 2, np.equal, "bool", **_CHEAP, **_EXACT, python="=="),
     Prim("ne", 2, np.not_equal, "bool", **_CHEAP, **_EXACT, python="!="),
     Prim("lt", 2, np.less, "bool", **_CHEAP, **_EXACT, python="<"),

@@ -29,7 +29,7 @@ _LOSS = """def ctc_loss(x0, x1, x2, x3, x4, x5, x6, x7, x8, x9, x10, x11, x12, s
             at = (t * batch + b) * classes
             top = x0[at]
             for c in range(1, classes):
-                top = maximum(top, x0[at + c])
+                top = max_step(top, x0[at + c])
             for c in range(classes):
                 x12[at + c] = exp(x0[at + c] - top)
             total = zero
