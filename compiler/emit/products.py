@@ -65,7 +65,11 @@ def emit(node: Node) -> Kernel:
         left, right, rows, columns = right, left, columns, rows
     tall = min(_tall(rows), TILE_ROWS) if turned else _tall(rows)
     tiles = (rows + tall - 1) // tall
-    strip, blocks = (NARROWEST, _pairs(rows, tiles)) if turned else _cut(rows, columns, terms, batch, text.code, tall)
+    if turned:
+        strip, blocks = NARROWEST, _pairs(rows, TURNED_ROWS)
+        blocks = blocks if isinstance(rows, sizes.Size) else min(blocks, tiles)
+    else:
+        strip, blocks = _cut(rows, columns, terms, batch, text.code, tall)
     strips = (columns + strip - 1) // strip
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, tiles, tall, strip,
                   int(sizes.hint_of(columns) > sizes.hint_of(rows))]
@@ -125,10 +129,9 @@ def _tall(rows: sizes.Dim) -> int:
     return min((TILE_ROWS, *TALLER), key=lambda tall: -(-rows // tall) * (tall + STEP))
 
 
-def _pairs(rows: sizes.Dim, tiles: sizes.Dim) -> sizes.Dim:
-    """Blocks of a result that is turned: they are few, so that their number had better be even."""
-    blocks = 2 * ((rows + 2 * TURNED_ROWS - 1) // (2 * TURNED_ROWS))
-    return blocks if isinstance(rows, sizes.Size) else min(blocks, tiles)
+def _pairs(rows: sizes.Dim, high: int) -> sizes.Dim:
+    """Blocks of so many rows at most: an even number, which two threads share equally."""
+    return 2 * ((rows + 2 * high - 1) // (2 * high))
 
 
 def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim, code: str, tall: int) -> tuple[int, sizes.Dim]:
@@ -142,8 +145,7 @@ def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim
     while True:
         strips = -(-across // strip) * many
         high = min(ROWS, most)
-        pairs = strips % 2 == 1 and rows.hint > high
-        blocks = 2 * ((rows + 2 * high - 1) // (2 * high)) if pairs else (rows + high - 1) // high
+        blocks = _pairs(rows, high) if strips % 2 == 1 and rows.hint > high else (rows + high - 1) // high
         if strip == NARROWEST or strips * sizes.hint_of(blocks) >= ITEMS:
             return strip, blocks
         strip //= 2
