@@ -75,10 +75,10 @@ def _extreme(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, larger:
 
 
 def _larger(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, larger: bool) -> ir.Value:
-    """The same, and a where both are equal, so that zeros have the signs that TensorFlow gives them.
+    """The same outside of reductions; a where both are equal, so that zeros have the signs that TensorFlow gives them.
 
-    LLVM knows its own in a reduction, which takes +0 for larger than -0 in six instructions of x86: these are two where b is the
-    same for a whole loop, whose NaN, or -0, is added to what is the larger of two numbers."""
+    llvm.maximum, which LLVM knows in a reduction, orders zeros, in six instructions of x86.  This is two where b is the same for a
+    whole loop: a comparison, and the addition of b if that is NaN, of -0 if not."""
     if not is_float(code):
         return _extreme(builder, code, a, b, larger)
     best = builder.select(builder.fcmp_ordered(">" if larger else "<", b, a), b, a)
