@@ -17,7 +17,7 @@ import functools
 
 from .. import sizes
 from ..ir import Node, Value
-from ..kernel import Kernel, Region
+from ..kernel import WIDTH, Kernel, Region
 from ..views import matrix_view
 from . import cpu_features, few_rows
 from .kernel_text import KernelText
@@ -35,6 +35,8 @@ READ = 0.5              # vectors that take as long as reading a number of a row
 ITEM = 1500             # steps that take as long as beginning an item
 ITEMS = 8               # fewer than this: strips are made narrower, where it is not known how many rows there are
 MANY = 64               # items beyond which no narrower ones are looked for
+CROSSED = 20            # steps that take as long as a vector that another core has made
+FAR = 1 << 19           # bytes of a larger second factor that go down a strip: of fewer, the second-level cache has room for all
 THREADS = (2, 4, 8, 16) # of machines for which items are cut, ...
 SHARE = 200_000         # ... more than four if that leaves each thread so many steps
 
@@ -72,7 +74,7 @@ def emit(node: Node) -> Kernel:
         strip, blocks = _cut(rows, columns, terms, batch, text.code, tall)
     strips = (columns + strip - 1) // strip
     text.sizes = [*left[1:], *right[1:], int(turned), terms, rows, columns, strips, blocks, tiles, tall, strip,
-                  int(sizes.hint_of(columns) > sizes.hint_of(rows))]
+                  int(_goes_down(sizes.hint_of(rows), sizes.hint_of(columns), sizes.hint_of(terms), text.code))]
     assert len(text.sizes) == len(SIZES)
     lanes = lane_count(text.code)
     vectors = 1 if turned and not isinstance(columns, sizes.Size) and columns <= lanes else 2
@@ -140,7 +142,7 @@ def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim
     across, depth, many = (max(sizes.hint_of(d), 1) for d in (columns, terms, batch))
     if not isinstance(rows, sizes.Size):
         high = tall if rows >= few_rows.MOST else few_rows.MOST         # few rows are one block
-        return _best_cut(rows, across, depth, many, lane_count(code), high, most)
+        return _best_cut(rows, across, depth, many, code, high, most)
     strip = WIDEST
     while True:
         strips = -(-across // strip) * many
@@ -151,13 +153,21 @@ def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim
         strip //= 2
 
 
+def _goes_down(rows: int, columns: int, terms: int, code: str) -> bool:
+    """Whether items go down a strip, so that the second factor goes by once; else along a block, whose rows so stay with a core."""
+    return columns > rows and columns * terms * WIDTH[code] > FAR
+
+
 @functools.lru_cache(maxsize=1024)
-def _best_cut(rows: int, columns: int, terms: int, batch: int, lanes: int, tall: int, most: int) -> tuple[int, int]:
+def _best_cut(rows: int, columns: int, terms: int, batch: int, code: str, tall: int, most: int) -> tuple[int, int]:
     """The cut of a product of this size that takes the least time on all of THREADS, in steps that multiply a vector.
 
-    An item of so many rows and vectors takes a step for each of both and for each term; it reads its rows from memory or from
-    another core, and makes its panels, which takes as long as COPIED rows.  Threads wait for the last items."""
+    An item of so many rows and vectors takes a step for each of both and for each term; it reads its rows from memory, and makes
+    its panels, which takes as long as COPIED rows.  What makes the first factor, and what reads the result, shares rows among the
+    cores: where columns are shared, what another core has made is read.  Threads wait for the last items."""
+    lanes = lane_count(code)
     vectors, tiles = -(-columns // lanes), -(-rows // tall)
+    down = _goes_down(rows, columns, terms, code)
     counts = [threads for threads in THREADS if threads <= 4 or threads * SHARE <= batch * rows * vectors * terms]
     fewest, best = -(-tiles * tall // most), (float("inf"), 0, 0)
     for parts in range(-(-columns // WIDEST), max(columns // NARROWEST, 1) + 1):
@@ -168,7 +178,9 @@ def _best_cut(rows: int, columns: int, terms: int, batch: int, lanes: int, tall:
             if items > MANY and (parts, blocks) != (-(-columns // WIDEST), fewest):
                 break
             steps = tiles * tall * (vectors + READ * strips) + COPIED * vectors * blocks
-            time = batch * steps * terms + ITEM * items
-            score = sum(-(-items // threads) * threads * time / items for threads in counts)
+            crossed = rows * (2 * terms + columns) // (2 * lanes) if batch == 1 and strips > 1 and (down or blocks == 1) else 0
+            time = batch * steps * terms + ITEM * items + CROSSED * crossed
+            units = batch * strips * tiles              # which no thread has a part of
+            score = sum(max(-(-n // threads) * threads / n for n in (items, units)) * time for threads in counts)
             best = min(best, (score, wide * lanes, blocks))
     return best[1:]
