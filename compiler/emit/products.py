@@ -33,6 +33,8 @@ STEP = 0.7              # what a tile costs beside its rows, in rows
 COPIED = 4              # rows whose tiles take as long as filling the panels
 READ = 0.5              # vectors that take as long as reading a number of a row
 ITEM = 1500             # steps that take as long as beginning an item
+FEW_ITEMS = 4           # of a product of few rows, at most ...
+LIGHT = 1 << 15         # ... if one has so many multiplications
 ITEMS = 8               # fewer than this: strips are made narrower, where it is not known how many rows there are
 MANY = 64               # items beyond which no narrower ones are looked for
 CROSSED = 20            # steps that take as long as a vector that another core has made
@@ -141,8 +143,10 @@ def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim
     most = highest(code) // tall * tall
     across, depth, many = (max(sizes.hint_of(d), 1) for d in (columns, terms, batch))
     if not isinstance(rows, sizes.Size):
-        high = tall if rows >= few_rows.MOST else few_rows.MOST         # few rows are one block
-        return _best_cut(rows, across, depth, many, code, high, most)
+        if rows >= few_rows.MOST:
+            return _best_cut(rows, across, depth, many, code, tall, most)
+        parts = -(-min(FEW_ITEMS, rows * across * depth // LIGHT) // many)
+        return _strip(across, max(parts, 1), lane_count(code)), 1
     strip = WIDEST
     while True:
         strips = -(-across // strip) * many
@@ -151,6 +155,11 @@ def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim
         if strip == NARROWEST or strips * sizes.hint_of(blocks) >= ITEMS:
             return strip, blocks
         strip //= 2
+
+
+def _strip(columns: int, parts: int, lanes: int) -> int:
+    """Columns of each of so many strips, or of more, of whole vectors."""
+    return min(max(-(-columns // (parts * lanes)) * lanes, NARROWEST), WIDEST)
 
 
 def _goes_down(rows: int, columns: int, terms: int, code: str) -> bool:
