@@ -17,7 +17,7 @@ from .instruction import Instruction, is_float, is_signed, of_same
 def instructions() -> dict[str, Instruction]:
     """The names of this arithmetic in kernels; all but the first two take two numbers of one type, which they also give."""
     binary: dict[str, tuple[Any, ...]] = {
-        "ipow": (_power,), "maximum": (_larger, True), "minimum": (_larger, False),
+        "ipow": (_power,), "maximum": (_extreme_of_two, True), "minimum": (_extreme_of_two, False),
         "max_step": (_extreme_step, True), "min_step": (_extreme_step, False),
         "max_step_beside": (_extreme_beside, True), "min_step_beside": (_extreme_beside, False),
         "sum_step": (_reassociated, "add"), "product_step": (_reassociated, "mul"),
@@ -74,7 +74,7 @@ def _extreme(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, larger:
     return builder.select(compare(">" if larger else "<", a, b), a, b)
 
 
-def _larger(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, larger: bool) -> ir.Value:
+def _extreme_of_two(builder: ir.IRBuilder, code: str, a: ir.Value, b: ir.Value, larger: bool) -> ir.Value:
     """The same outside of reductions; a where both are equal, so that zeros have the signs that TensorFlow gives them.
 
     llvm.maximum, which LLVM knows in a reduction, orders zeros, in six instructions of x86.  This is two where b is the same for a

@@ -70,7 +70,6 @@ class FewRows(NamedTuple):
         """few_rows(L, R, C, sizes, item)"""
         def write(builder: ir.IRBuilder, args: tuple[ir.Value, ...]) -> None:
             item = _Item(self.code, builder, args)
-            item.clear(item.whole)
             item.multiply_few(self.along, self.rows, item.whole, item.scratch(few_rows.TALLEST * self.lanes))
 
         return _instruction(self, write)
@@ -147,7 +146,8 @@ class _Item:
         self.block("clear", *place, self.high, self.wide)
 
     def multiply_few(self, along: bool, known: int | None, place: Place, corner: ir.Value) -> None:
-        """Adds the product to what lies at `place`, where there are few rows, as many as `known` says if it does."""
+        """Writes the product to `place`, where there are few rows, as many as `known` says if it does."""
+        self.clear(place)
         b, size, terms, leading = self.b, self.size, self.size["terms"], self.size["right_leading"]
         rowwise = size["left_along"].is_equal(1)
         row_step, term_step = select(b, rowwise, size["left_leading"], 1), select(b, rowwise, 1, size["left_leading"])
@@ -203,11 +203,9 @@ class _Tiled(_Item):
         along = b.and_(size["right_along"].is_equal(1), size["left_along"].is_equal(1))
         with b.if_else(b.and_(few, across)) as (straight, other):
             with straight:
-                self.clear(place)
                 self.multiply_few(False, None, place, corner)
             with other, b.if_else(b.and_(few, along)) as (turned, many):
                 with turned:
-                    self.clear(place)
                     self.multiply_few(True, None, place, corner)
                 with many:
                     self._all_tiles(place, corner)

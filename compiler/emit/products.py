@@ -38,7 +38,7 @@ LIGHT = 1 << 15         # ... if one has so many multiplications
 ITEMS = 8               # fewer than this: strips are made narrower, where it is not known how many rows there are
 MANY = 64               # items beyond which no narrower ones are looked for
 CROSSED = 20            # steps that take as long as a vector that another core has made
-FAR = 1 << 19           # bytes of a larger second factor that go down a strip: of fewer, the second-level cache has room for all
+LARGE = 1 << 19         # bytes of a larger second factor that go down a strip: of fewer, the second-level cache has room for all
 THREADS = (2, 4, 8, 16) # of machines for which items are cut, ...
 SHARE = 200_000         # ... more than four if that leaves each thread so many steps
 
@@ -144,7 +144,8 @@ def _cut(rows: sizes.Dim, columns: sizes.Dim, terms: sizes.Dim, batch: sizes.Dim
     across, depth, many = (max(sizes.hint_of(d), 1) for d in (columns, terms, batch))
     if not isinstance(rows, sizes.Size):
         if rows >= few_rows.MOST:
-            return _best_cut(rows, across, depth, many, code, tall, most)
+            down = _goes_down(rows, across, depth, code)
+            return _best_cut(rows, across, depth, many, lane_count(code), tall, most, down)
         parts = -(-min(FEW_ITEMS, rows * across * depth // LIGHT) // many)
         return _strip(across, max(parts, 1), lane_count(code)), 1
     strip = WIDEST
@@ -164,19 +165,17 @@ def _strip(columns: int, parts: int, lanes: int) -> int:
 
 def _goes_down(rows: int, columns: int, terms: int, code: str) -> bool:
     """Whether items go down a strip, so that the second factor goes by once; else along a block, whose rows so stay with a core."""
-    return columns > rows and columns * terms * WIDTH[code] > FAR
+    return columns > rows and columns * terms * WIDTH[code] > LARGE
 
 
 @functools.lru_cache(maxsize=1024)
-def _best_cut(rows: int, columns: int, terms: int, batch: int, code: str, tall: int, most: int) -> tuple[int, int]:
+def _best_cut(rows: int, columns: int, terms: int, batch: int, lanes: int, tall: int, most: int, down: bool) -> tuple[int, int]:
     """The cut of a product of this size that takes the least time on all of THREADS, in steps that multiply a vector.
 
     An item of so many rows and vectors takes a step for each of both and for each term; it reads its rows from memory, and makes
     its panels, which takes as long as COPIED rows.  What makes the first factor, and what reads the result, shares rows among the
     cores: where columns are shared, what another core has made is read.  Threads wait for the last items."""
-    lanes = lane_count(code)
     vectors, tiles = -(-columns // lanes), -(-rows // tall)
-    down = _goes_down(rows, columns, terms, code)
     counts = [threads for threads in THREADS if threads <= 4 or threads * SHARE <= batch * rows * vectors * terms]
     fewest, best = -(-tiles * tall // most), (float("inf"), 0, 0)
     for parts in range(-(-columns // WIDEST), max(columns // NARROWEST, 1) + 1):

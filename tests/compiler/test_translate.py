@@ -179,6 +179,30 @@ def test_numba_is_not_needed_for_what_is_translated_and_can_be_asked_for():
         assert load(native.compile_function(source, "one", [], "one", chosen), "one")(None, None, 0, 4) == 5
 
 
+@pytest.mark.parametrize("compiled", ["direct", "numba"])
+@pytest.mark.parametrize("code", ["f32", "f64"])
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_the_larger_of_two_numbers_is_nan_if_either_is_and_the_first_of_two_zeros(name, code, compiled):
+    """Beside another array, and beside one number for the whole loop."""
+    special = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1.5, -2.0], NUMPY[code])
+    a, b = (side.ravel().copy() for side in np.meshgrid(special, special))
+    better = np.greater if name == "maximum" else np.less
+    wanted = np.where(better(b, a) | np.isnan(b), b, a)
+    source = f"""def two(x0, x1, y0, sizes, begin, end):
+    for i in range(begin, end):
+        y0[i] = {name}(x0[i], x1[i * sizes[0]])
+    return 0
+"""
+    function = load(native.compile_function(source, "two", [code] * 3, "two", compiled), "two")
+    got = np.zeros_like(a)
+    call(function, [a, b, got], sizes=[1], end=len(a))
+    np.testing.assert_array_equal(got, wanted)
+    np.testing.assert_array_equal(np.signbit(got[wanted == 0]), np.signbit(wanted[wanted == 0]))
+    for bound in special:
+        call(function, [a, np.array([bound]), got], sizes=[0], end=len(a))
+        np.testing.assert_array_equal(got, np.where(better(bound, a) | np.isnan(bound), bound, a))
+
+
 def test_codes_and_types():
     for code in (*NUMPY, "b1", "f32*", "i64*"):
         assert code_of(numba_type(code)) == code

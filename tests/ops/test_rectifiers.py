@@ -20,7 +20,7 @@ def test_rectifiers_leave_a_zero_and_nan_as_they_are(tf, jit, name, dtype):
 
 
 @pytest.mark.parametrize("jit", ["off", "always"])
-def test_a_bound_may_be_nan(tf, jit):
+def test_a_bound_may_be_fed(tf, jit):
     """A bound that is the same for all numbers, whatever it is."""
     x, bound = tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [])
     clipped = tf.clip_by_value(x, bound, 6.0)
