@@ -153,7 +153,7 @@ class LoopCall(Call):
         self.sources = list(zip(self.body.results, self.body.direct))
         self.counters = self._counters() if options.uses("native_iterations") else None
         self.kernel = scalar_loop(op) if options.uses("scalar_loops") else None
-        self.is_quiet = self.counters is not None and _is_quiet(op)
+        self.is_quiet = self.counters is not None and is_quiet(op)
         # what is handed on as it is, or stored, must not stand in memory that others write: that of a variable, or what
         # the caller's plan uses again
         kept = {*self.body.direct, *division.stored_variables}
@@ -194,11 +194,11 @@ class LoopCall(Call):
             number < len(division.targets) and division.targets[number] in division.stored_variables)
 
 
-def _is_quiet(op: Operation) -> bool:
+def is_quiet(op: Operation) -> bool:
     """Whether the functions of an operation change nothing that lasts, take nothing from outside and draw no random numbers.
     Taking elements of TensorArrays, of which those who take them next are told, counts as nothing."""
     nodes = [node for function in bodies(op) for node in function.get_operations() if not is_idle(node)]
     return not any(writes for _, writes in body_variables(op)) and all(
         node.opdef is not None and not node.opdef.stream and not node.opdef.outward
-        and (_is_quiet(node) if node.opdef.calls else bool(node.opdef.element or node.opdef.state) or not node.opdef.has_effect)
+        and (is_quiet(node) if node.opdef.calls else bool(node.opdef.element or node.opdef.state) or not node.opdef.has_effect)
         for node in nodes)

@@ -52,6 +52,7 @@ OPTIMISATIONS = {
     "kept_values": "what is made of variables and constants alone stays in memory until one of the variables changes",
     "batched_launches": "launches of one kernel on a device that need nothing of each other are one",
     "row_products": "what a loop multiplies apart from its recurrence, it multiplies for many iterations at once",
+    "repeated_runs": "a run whose host does the same each time is launched again as a few graphs",
     "result_reuse": "the memory of a large result that the program has dropped serves the next run",
 }
 """{name: what it does}, in the order in which they come into play."""

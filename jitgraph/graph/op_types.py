@@ -192,6 +192,14 @@ class OpDef:
             return False
         return self.asks or not self.context and (self.state == "read" or not self.stateful)
 
+    @property
+    def repeats(self) -> bool:
+        """Whether it gives equal values for equal inputs, or objects of equal contents, at whatever time, and does nothing else but
+        that it may fail."""
+        does = self.stateful or self.state or self.stream or self.calls or self.outward or self.takes or self.asks or self.moves \
+            or self.holds or self.recurring or self.idle
+        return bool(self.outputs) and not does and set(self.context) <= {"op"}
+
     def attr_kind(self, name: str) -> str | None:
         """The kind of attribute `name` ("type", "list(int)", ...), or None if it is not declared."""
         attr = self.attrs.get(name)

@@ -5,7 +5,7 @@ import functools
 import heapq
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,9 +28,12 @@ class Device:
     `limit` is the most memory that may be taken, in bytes; nothing is taken before it is needed.
     """
 
-    def __init__(self, driver: Driver, ordinal: int, properties: Properties, lock: Any = None) -> None:
+    def __init__(self, driver: Driver, ordinal: int, properties: Properties, lock: Any = None,
+                 relieve: Callable[[], None] = lambda: None) -> None:
+        """`relieve`: gives up memory that others could do without."""
         self.driver, self.ordinal, self.properties = driver, ordinal, properties
         self.lock = lock or threading.RLock()           # under which its stream is given work
+        self.relieve, self.recording = relieve, None        # which is told of blocks that are taken
         self.limit = math.inf
         self.used = self.most_used = 0                  # bytes that were asked of the driver, now and at most
         self._idle: dict[int, list[int]] = {}           # addresses by bytes, heaps: the lowest serves next
@@ -61,20 +64,41 @@ class Device:
         size = _rounded(nbytes)
         with self.lock:
             self._collect()
-            idle = self._idle.get(size)
-            if idle:
-                return Block(self, heapq.heappop(idle), size)
-            try:
-                return self._new(size)
-            except OutOfMemory:
-                self.trim()         # blocks of other sizes that nobody uses
-            try:
-                return self._new(size)
-            except OutOfMemory as error:
-                free, total = self.driver.memory(self.ordinal)
-                raise ResourceExhaustedError(None, None, (
-                    f"OOM when allocating {nbytes} bytes on /device:GPU:{self.ordinal} ({self.properties.name}): {free} of {total} "
-                    f"bytes are free, this process has {self.used}; {error}")) from None
+            block = self._idle_block(size)
+            if block is None:
+                block = self._new_block(size, nbytes)
+            if self.recording is not None:
+                self.recording.taken(block)
+            return block
+
+    def _idle_block(self, size: int) -> Block | None:
+        idle = self._idle.get(size)
+        return Block(self, heapq.heappop(idle), size) if idle else None
+
+    def claim(self, address: int, size: int) -> Block | None:
+        """A certain block, if nobody uses it."""
+        with self.lock:
+            self._collect()
+            idle = self._idle.get(size, [])
+            if address not in idle:
+                return None
+            idle.remove(address)
+            heapq.heapify(idle)
+            return Block(self, address, size)
+
+    def _new_block(self, size: int, nbytes: int) -> Block:
+        try:
+            return self._new(size)
+        except OutOfMemory:
+            self.relieve()
+            self.trim()         # blocks of other sizes that nobody uses
+        try:
+            return self._new(size)
+        except OutOfMemory as error:
+            free, total = self.driver.memory(self.ordinal)
+            raise ResourceExhaustedError(None, None, (
+                f"OOM when allocating {nbytes} bytes on /device:GPU:{self.ordinal} ({self.properties.name}): {free} of {total} "
+                f"bytes are free, this process has {self.used}; {error}")) from None
 
     def _new(self, size: int) -> Block:
         if self.used + size > self.limit:

@@ -8,7 +8,7 @@ synchronise, nor give work to a stream outside of the capture: what was captured
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -180,6 +180,10 @@ class Driver(Protocol):
     def library(self, device: int, optimisation: str) -> Any:
         """The functions of the library for an optimisation of LIBRARIES (see `cublaslt`, `cudnn`), None where it is not installed;
         the device is this thread's present one afterwards."""
+        ...
+
+    def ask(self, work: Callable[..., None], given: Sequence[Any], stream: Stream) -> None:
+        """Lets a library give its work to a stream: `work(*given)`."""
         ...
 
     # graphs ----------------------------------------------------------------------------------------------------------

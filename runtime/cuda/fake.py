@@ -423,6 +423,9 @@ class FakeDriver:
 
             self._ask(Stream(device, handle), run)
 
+    def ask(self, work: Callable[..., None], given: Sequence[Any], stream: Stream) -> None:
+        work(*given)
+
     # graphs ----------------------------------------------------------------------------------------------------------
     def begin_capture(self, stream: Stream) -> None:
         with self._lock:

@@ -24,6 +24,7 @@ from jitgraph.runtime.views import View
 
 from .array import DeviceArray, bring, put, staying
 from .places import Places
+from .recording import Fed, Repeats, Taken
 from .rounds import Rounds
 from .stretches import WORD, Part, Schedule, Stretch
 
@@ -80,9 +81,12 @@ class DeviceFrame(Frame):
                        (stretch[:2] for stretch, block in self.steps if block is not None)}
         self.order = self._ordered()
         self.asks_host = any(block is None and not isinstance(stretch, Stretch) for stretch, block in self.order)
+        # devices that may have work of a run: steps of the host may hand anything to any
+        self.working = self.devices if self.asks_host else [self.devices[d] for d in self.schedule.devices]
         self.of_host = [k for stretch, block in self.order if block is None and not isinstance(stretch, Stretch)
                         for k in stretch[0].outputs]
         self.holds = self.holds or bool(self.of_host)
+        self.repeats = Repeats.of(self) if binding.compiled.program.options.uses("repeated_runs") else None
         # whether a run may begin only when the one before is done, as it overwrites what that reads
         self.mailed = bool(self.small_feeds)
 
@@ -130,7 +134,7 @@ class DeviceFrame(Frame):
     # running ---------------------------------------------------------------------------------------------------------
     def _run(self, feeds: Sequence[np.ndarray]) -> list[Any]:
         if self.mailed:
-            self._settle()
+            self.settle()
         for number, buffer in self.small_feeds:
             buffer[...] = feeds[number]
         for number, k, native in self.big_feeds:
@@ -144,7 +148,22 @@ class DeviceFrame(Frame):
         if self.variables and self.generation != self.binding.state.generation:
             self._find_variables()
         watched = watch.present()
+        if self.repeats is None or watched is not None:
+            self.do(watched)
+        else:
+            self.repeats.run(self)
+        if not self.binding.checked:
+            for variable in self.binding.compiled.writes:
+                variable.initialized = True
+        if staying() and not self.resident:
+            return [self._staying(kind, where, feeds) for kind, where in self.readers]
+        return [self._read(kind, where, feeds) for kind, where in self.readers]
+
+    def do(self, watched: watch.Watch | None) -> None:
+        """Does what a run does, once its feeds are there."""
         do = self._watching(watched) if watched is not None else self._step
+        if self.machine.recording is not None:
+            self.machine.recording.runs(self)
         for stretch, rest in self.order:
             if isinstance(stretch, Stretch):
                 if watched is not None:
@@ -152,12 +171,6 @@ class DeviceFrame(Frame):
                 self._on_devices(stretch, rest, None if watched is None else watched.trace)
             else:
                 do(stretch, rest)
-        if not self.binding.checked:
-            for variable in self.binding.compiled.writes:
-                variable.initialized = True
-        if staying() and not self.resident:
-            return [self._staying(kind, where, feeds) for kind, where in self.readers]
-        return [self._read(kind, where, feeds) for kind, where in self.readers]
 
     def _staying(self, kind: str, where: int, feeds: Sequence[np.ndarray]) -> Any:
         """A result in memory of its own on the device that has made it, or that has a variable's value; else as the host has it."""
@@ -188,13 +201,13 @@ class DeviceFrame(Frame):
             block.device.synchronize()
         return value
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Waits for what an earlier run has left under way, before its feeds and answers are overwritten."""
         if self.pending:
             with self.machine.lock:
                 self.pending = False
-                for d in self.schedule.devices:
-                    self.devices[d].synchronize()
+                for device in self.working:
+                    device.synchronize()
 
     @property
     def variables_lock(self) -> Any:
@@ -206,12 +219,14 @@ class DeviceFrame(Frame):
             if self.variables and self.generation != self.binding.state.generation:
                 self._find_variables()
                 self.lay.clear()
-            moves = self.machine.moves
+            moves, recording = self.machine.moves, self.machine.recording
             then, addresses = self.lay.get(stretch, (-1, {}))
-            same = then == moves
+            same = then == moves and recording is None
             if not same:
                 addresses = {(slot, d): self.of_slot[slot].on(self.devices[d]) for slot, d in stretch.variables}
             for slot, d in stretch.uploads:
+                if recording is not None and recording.copies(self, Fed(slot, d, self.places.place_of[slot, d])):
+                    continue
                 if not self._lies_there(slot, d):
                     with self._copied(trace, slot, "DtoD" if isinstance(self.arrays[slot], Elsewhere) else "HtoD", d):
                         bring(self.arrays[slot], self.devices[d], self.places.place_of[slot, d])
@@ -221,15 +236,17 @@ class DeviceFrame(Frame):
             if not same and moves == self.machine.moves:
                 self.lay[stretch] = moves, addresses
             for slot, d in stretch.downloads:
+                if recording is not None and recording.copies(self, Taken(slot, d, self.places.place_of[slot, d])):
+                    continue
                 with self._copied(trace, slot, "DtoH", d):
                     self.devices[d].download(self.arrays[slot], self.places.place_of[slot, d])
             if stretch.answers:
-                self._settle()
+                self.settle()
 
     def _lies_there(self, slot: int, d: int) -> bool:
         """Whether what a slot holds lies at its place on a device since the last run, or is empty; if not, it is to be brought."""
         array, key = self.arrays[slot], (slot, d)
-        if isinstance(array, Elsewhere):
+        if isinstance(array, Elsewhere) and self.machine.recording is None:
             before = self.lain.get(key)
             if before is not None and before() is array:
                 return True
@@ -248,9 +265,12 @@ class DeviceFrame(Frame):
                 ready.graph, ready.addresses = None, here
                 self.places.fill_tables(part, addresses)
         first, others = self.devices[part.devices[0]], [self.devices[d] for d in part.devices[1:]]
+        recording = self.machine.recording
+        if recording is not None and part.changes:
+            recording.changing(self)
         for other in others:
             self.machine.order(other, first)
-        if trace is not None or ready.runs == 0:
+        if trace is not None or ready.runs == 0 or recording is not None:
             self._enqueue(stretch, part, addresses, trace)
         else:
             if ready.graph is None:
@@ -261,8 +281,10 @@ class DeviceFrame(Frame):
         ready.runs += 1
         for slot, devices in () if same else part.changes.items():
             self.of_slot[slot].changed(self.devices[d].ordinal for d in devices)
+        if part.may_fail and recording is not None:
+            recording.may_fail(self, part)
         if part.may_fail:
-            self._check(part)
+            self.check(part)
 
     def _enqueue(self, stretch: Stretch, part: Part, addresses: dict[tuple[int, int], int], trace: Any = None) -> None:
         """Asks for the work of a part, in the present run or for a graph: what other devices do is ordered by events, from and
@@ -277,7 +299,7 @@ class DeviceFrame(Frame):
                 with self._copied(trace, None, "HtoD", d, schedule.fed):
                     device.upload(box, self.box[:schedule.fed])
             if part.may_fail:
-                begin, end = self.places.words_of[d]
+                begin, end = part.words[d]
                 driver.fill(box + begin, 0, end - begin, device.stream)
         for step in part.steps:
             if isinstance(step, DeviceStep):
@@ -320,11 +342,15 @@ class DeviceFrame(Frame):
         self.machine.driver.between((taker.ordinal, end), (giver.ordinal, start), self.schedule.nbytes[slot], giver.stream)
         self.machine.order(giver, taker)
 
-    def _check(self, part: Part) -> None:
+    def check(self, part: Part) -> None:
         """Waits for a part, and raises KernelFailure for the first kernel of it whose check failed."""
-        self._settle()
+        self.settle()
         self.pending = True
-        if not any(self.box[slice(*self.places.words_of[d])].any() for d in part.devices):
+        self.look(part)
+
+    def look(self, part: Part) -> None:
+        """The same where nothing is under way."""
+        if not any(self.box[slice(*words)].any() for words in part.words.values()):
             return
         for step in part.steps:
             if isinstance(step, DeviceStep):
@@ -364,6 +390,9 @@ class DeviceFrame(Frame):
     def _host(self, step: HostStep, views: list[View], written: tuple[Variable, ...], call: HostCall | None,
               outputs: list[Output | None]) -> None:
         before: dict[int, Any] = {}
+        recording = self.machine.recording
+        if recording is not None:
+            recording.does(step)
         often = Counter(slot for slot, *_ in views)
         for n, (slot, shape, layout) in enumerate(views):
             keeps = n in step.keeps and often[slot] == 1
@@ -375,9 +404,11 @@ class DeviceFrame(Frame):
                 self.of_slot[slot].value()
             elif keeps and layout is None:
                 before[slot] = self.arrays[slot]
-                self.arrays[slot] = self._on_device(step, self.arrays[slot])
+                self.arrays[slot] = self._on_device(step, slot)
             else:
                 self._to_host(slot)
+            if recording is not None and not isinstance(self.arrays[slot], Elsewhere):
+                recording.reads(self, step, slot)
         try:
             super()._host(step, views, written, call, outputs)
         finally:
@@ -399,16 +430,24 @@ class DeviceFrame(Frame):
             if on is None:
                 return None
             block, address = on, on.address
+            if self.machine.recording is not None:
+                self.machine.recording.uses(self.of_slot[slot], block.device, address)
         return DeviceArray(block, shape, dtype, address + offset * dtype.itemsize)
 
-    def _on_device(self, step: HostStep, array: Any) -> Any:
+    def _on_device(self, step: HostStep, slot: int) -> Any:
         """An array that a step hands on, on the device of its operation: all of it goes there at once, and not by and by.  Not
         a few integers, which functions may be compiled for."""
+        array, recording = self.arrays[slot], self.machine.recording
         d = self.binding.compiled.program.target.place_of(step.node.op)
         holds = step.call is not None or any(self.binding.layout.slots[k].kind == "object" for k in step.outputs)
         if d == HOST or not holds or not isinstance(array, np.ndarray) or not array.ndim or array.dtype == object:
             return array
-        return array if array.dtype.kind in "iu" and array.size <= KNOWN_LIMIT else put(array, self.devices[d])
+        if recording is not None and recording.is_fed(self, slot):
+            return recording.brought(self, slot, d)
+        if array.dtype.kind in "iu" and array.size <= KNOWN_LIMIT:
+            return array
+        self.pending = True
+        return put(array, self.devices[d])
 
     def _to_host(self, slot: int) -> None:
         """Brings what a step of the host has left on a device to the host."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
+import weakref
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from .device import Device
 from .driver import Driver, DriverError, Graph, OutOfMemory, Stream
 from .returns import Returns
 
+if TYPE_CHECKING:
+    from .recording import Recording, Repeats
+
 
 class Machine:
     """A driver and its devices.  What is asked of them in a row, by several calls, is asked under `lock`: all runs share the
@@ -22,8 +27,11 @@ class Machine:
 
     def __init__(self, driver: Driver) -> None:
         self.driver, self.lock = driver, threading.RLock()
-        self.devices = [Device(driver, ordinal, properties, self.lock) for ordinal, properties in enumerate(driver.devices())]
+        self.devices = [Device(driver, ordinal, properties, self.lock, self.relieve)
+                        for ordinal, properties in enumerate(driver.devices())]
         self.moves = 0          # how often a memory got a variable's present value, or lost it
+        self.recording: Recording | None = None                 # of the run that has the lock
+        self.repeats: weakref.WeakSet[Repeats] = weakref.WeakSet()      # that keep a recording
         self._idle: dict[int, list[np.ndarray]] = {}            # pinned memory by bytes
         self.returns, self.dead = Returns(), Returns()          # pinned memory, and graphs, that nobody has any more
 
@@ -31,6 +39,13 @@ class Machine:
     def libraries(self) -> frozenset[str]:
         """The optimisations of LIBRARIES that there is the library for."""
         return frozenset(name for name in LIBRARIES if self.driver.library(0, name) is not None)
+
+    def relieve(self) -> None:
+        """Gives up memory of recordings, which further runs would make again."""
+        with self.lock:
+            for repeats in [*self.repeats]:
+                repeats.drop()
+            self.repeats.clear()
 
     def order(self, before: Device, after: Device) -> None:
         """Lets further work of one device wait for the present work of another."""

@@ -32,7 +32,6 @@ class Places:
         self.blocks_of: dict[int, list[Any]] = {}
         self.place_of: dict[tuple[int, int], int] = {}          # (slot, device) -> address, but for variables
         self.box_of: dict[int, int] = {}
-        self.words_of = {d: self._words(d) for d in schedule.devices}   # where error words of its kernels lie in the letter box
         self.launches: dict[DeviceStep, tuple[Function, int, int]] = {}
         self.calls: dict[DeviceStep, Any] = {}                  # what a library has prepared for steps that it does
         for d in schedule.devices:
@@ -76,10 +75,6 @@ class Places:
         if wanted:
             blocks.append(self.devices[d].take(wanted))
 
-    def _words(self, d: int) -> tuple[int, int]:
-        words = [at for step, at in self.schedule.words.items() if step.device == d]
-        return (min(words), max(words) + WORD) if words else (0, 0)
-
     def buffers(self, step: DeviceStep, addresses: dict[tuple[int, int], int]) -> list[int]:
         """Where the buffers of a step lie; `addresses`: of those that lie in no place of this frame's."""
         d = step.device
@@ -110,7 +105,8 @@ class Places:
         assert call is not None and library is not None
         buffers = self.buffers(step, addresses)
         at = [buffers[k] if k >= 0 else 0 for k in call.operands]
-        library.run(prepared, at, self.blocks_of[step.device][-1].address if prepared.workspace else 0, device.stream)
+        workspace = self.blocks_of[step.device][-1].address if prepared.workspace else 0
+        device.driver.ask(library.run, (prepared, at, workspace, device.stream), device.stream)
 
     def fill_tables(self, part: Part, addresses: dict[tuple[int, int], int]) -> None:
         """Copies the tables of launches that find their buffers in one to their devices."""

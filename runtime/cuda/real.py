@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -223,6 +223,9 @@ class RealDriver:
             return LIBRARIES[optimisation].load()[0]
         except NotFound:
             return None
+
+    def ask(self, work: Callable[..., None], given: Sequence[Any], stream: Stream) -> None:
+        work(*given)
 
     # graphs ----------------------------------------------------------------------------------------------------------
     def begin_capture(self, stream: Stream) -> None:

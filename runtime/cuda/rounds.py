@@ -45,6 +45,9 @@ class Rounds:
         fixed = {(slot, d): frame.of_slot[slot].on(frame.devices[d]) for slot, d in self.variables}
         key = table.tobytes(), np.array([*fixed.values()], np.int64).tobytes()
         frame.pending = True
+        if frame.machine.recording is not None:
+            frame.machine.recording.runs(frame)
+            return self._enqueue(slots, table, fixed, self._tables(slots, table, fixed))
         if key not in self.graphs:
             self.graphs[key] = None
             while len(self.graphs) > GRAPHS:

@@ -31,6 +31,7 @@ class Part:
         self.devices: list[int] = []                    # in the order of their first step
         self.may_fail = False
         self.returns: set[int] = set()                  # devices whose letter box has answers of these steps for the host
+        self.words: dict[int, tuple[int, int]] = {}     # where in the letter box of each device errors of these steps lie
         self.changes: dict[int, set[int]] = {}          # slot of a variable -> devices that have its value afterwards
         self.first = self.last = False                  # of a stretch
 
@@ -190,6 +191,8 @@ class Schedule:
             stretch.parts.append(Part())
         part = stretch.parts[-1]
         part.add(step)
+        begin, _ = part.words.get(step.device, (self.words[step], 0))       # they follow one another
+        part.words[step.device] = begin, self.words[step] + WORD
         part.may_fail |= self.binding.compiled.launches[step].may_fail
         self.wrote.update((slot, part) for param, slot in zip(step.kernel.params, step.slots) if param.use != "in")
         for slot in step.slots:

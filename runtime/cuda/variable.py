@@ -74,7 +74,10 @@ class DeviceVariable(Variable):
                 self.machine.order(device, source)          # which must not change it before it is copied
             self.valid.add(ordinal)
             self.machine.moves += 1
-        return self.blocks[ordinal].address
+        address = self.blocks[ordinal].address
+        if self.machine.recording is not None:
+            self.machine.recording.uses(self, device, address)
+        return address
 
     def block(self) -> Block | None:
         """Its buffer on a device that has its present value, None if none has."""
@@ -83,6 +86,8 @@ class DeviceVariable(Variable):
     def changed(self, ordinals: Iterable[int]) -> None:
         """Says that work was asked for after which these devices, and no other memory, have its present value."""
         valid = set(ordinals)
+        if self.machine.recording is not None:
+            self.machine.recording.changed(self, valid)
         if valid != self.valid:
             self.valid = valid
             self.machine.moves += 1

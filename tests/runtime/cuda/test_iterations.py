@@ -48,6 +48,7 @@ class Counted(FakeDriver):
 
 @pytest.fixture
 def driver(monkeypatch):
+    monkeypatch.setenv("JITGRAPH_WITHOUT", "repeated_runs")     # by which such programs would ask for less
     return use(monkeypatch, Counted())
 
 
