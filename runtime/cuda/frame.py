@@ -24,7 +24,8 @@ from jitgraph.runtime.views import View
 
 from .array import DeviceArray, bring, put, staying
 from .places import Places
-from .recording import Fed, Repeats, Taken
+from .repeated_run import Fed, Taken
+from .repeats import Repeats
 from .rounds import Rounds
 from .stretches import WORD, Part, Schedule, Stretch
 
@@ -396,7 +397,9 @@ class DeviceFrame(Frame):
         often = Counter(slot for slot, *_ in views)
         for n, (slot, shape, layout) in enumerate(views):
             keeps = n in step.keeps and often[slot] == 1
-            there = self._there(step, n, views[n]) if keeps else None
+            there: Any = self._there(step, n, views[n]) if keeps else None
+            if there is not None and recording is not None:
+                there = recording.number(self, slot, there)
             if there is not None:
                 before[slot], self.arrays[slot] = self.arrays[slot], there
                 views = [*views[:n], (slot, shape, None), *views[n + 1:]]
@@ -407,7 +410,7 @@ class DeviceFrame(Frame):
                 self.arrays[slot] = self._on_device(step, slot)
             else:
                 self._to_host(slot)
-            if recording is not None and not isinstance(self.arrays[slot], Elsewhere):
+            if recording is not None and there is None and not isinstance(self.arrays[slot], Elsewhere):
                 recording.reads(self, step, slot)
         try:
             super()._host(step, views, written, call, outputs)

@@ -18,7 +18,8 @@ from .driver import Driver, DriverError, Graph, OutOfMemory, Stream
 from .returns import Returns
 
 if TYPE_CHECKING:
-    from .recording import Recording, Repeats
+    from .recording import Recording
+    from .repeats import Repeats
 
 
 class Machine:
