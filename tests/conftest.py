@@ -108,6 +108,8 @@ def run(tf):
 def interrupt():
     """interrupt(call): a Ctrl-C while `call` runs, which ends it soon."""
 
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)      # a shell's job in the background would ignore it
+
     def _interrupt(call):
         timer = threading.Timer(0.7, _thread.interrupt_main)
         timer.start()
@@ -117,7 +119,8 @@ def interrupt():
         assert time.monotonic() - start < 20
         timer.join()
 
-    return _interrupt
+    yield _interrupt
+    signal.signal(signal.SIGINT, handler)
 
 
 @pytest.fixture
