@@ -5,8 +5,9 @@ fill a device.  A launch for all of them finds the buffers and sizes of each in 
 
 The order of steps changes only where nobody can tell: a step stays behind what writes the buffers that it touches, and behind
 what reads those that it writes; steps of the host stay where they are; and what changes a variable stays on its side of what may
-fail.  Two steps that store to different parts of a buffer, as the parts of what is joined or stacked do, need nothing of each
-other.
+fail.  But whether rows that are to change are there is looked at before any variable changes, so that all can change then without
+another look.  Two steps that store to different parts of a buffer, as the parts of what is joined or stacked do, need nothing of
+each other.
 """
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from . import sizes
 from .dependencies import Dependencies
 from .place import CopyStep, DeviceStep, HostStep
+from .primitives.rows import BOUNDS
 
 if TYPE_CHECKING:
     from .program import Program
@@ -133,8 +135,12 @@ def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[tuple[
     members: list[list[int]] = []       # of each unit: the steps that are to be one launch
     alike: dict[Any, list[int]] = {}    # the units of each key
     slots: defaultdict[int, _Slot] = defaultdict(_Slot)
+    checks = [number for number, step in enumerate(steps) if _is_check(step)]
+    positions: list[int] = []           # of each unit: where it comes if nothing stands against that
     for number, step in enumerate(steps):
         reads, writes = uses(step)
+        if number in checks:
+            writes.remove((FAILURE, None))
         needs = {unit for slot in reads for unit, _ in slots[slot].writers}
         needs.update(*(slots[slot].before(span) for slot, span in writes))
         key = _key(step)
@@ -144,14 +150,23 @@ def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[tuple[
         if unit is None:
             unit = order.new()
             members.append([])
+            positions.append(0)
             fitting.append(unit)
         members[unit].append(number)
+        positions[unit] = max(number, *checks) if checks and FAILURE in reads else number
         order.depend(unit, needs)
         for slot in reads:
             slots[slot].readers.add(unit)
         for slot, span in writes:
             slots[slot].wrote(unit, span)
-    return [members[unit] for unit in order.ordered(lambda unit: members[unit][-1])]
+        if number in checks:            # what changes variables waits for it, it waits for nothing of that kind
+            slots[FAILURE].writers.append((unit, None))
+    return [members[unit] for unit in order.ordered(positions.__getitem__)]
+
+
+def _is_check(step: Any) -> bool:
+    """Whether a step does nothing but look at the indices of rows that are to change."""
+    return isinstance(step, DeviceStep) and all(node.kind is BOUNDS for node in step.kernel.nodes)
 
 
 def _one(steps: list[DeviceStep]) -> DeviceStep:

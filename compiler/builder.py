@@ -50,6 +50,7 @@ class Builder:
         self.off, self.tuning, self.place, self.tf32 = off, tuning, place, tf32
         self.nodes: list[Node] = []
         self.users: dict[Value, list[Node]] = {}        # the nodes that were made of each value
+        self.firsts: dict[Value, Value] = {}            # see `duplicates`: indices, some of which were made negative -> all; places
         self.known: dict[Any, Node | Value] = {}           # key -> the node, or the value, that was made first
         self.rules = rules(off)
         self._count = 0
@@ -237,7 +238,7 @@ class Builder:
         if picks:
             updates, others = made.inputs[0], [made.inputs[1], *others]
         return self.node(SCATTER, [indices, updates, *others], [(tuple(shape), updates.dtype)], op=op, drops=drops,
-                         picks=picks, scales=factors is not None).out
+                         picks=picks, scales=factors is not None, certain=indices in self.firsts).out
 
     def update_rows(self, name: str, variables: Sequence[Value], indices: Value, values: Sequence[Value],
                     expression: Callable[..., Any]) -> Node:
@@ -253,8 +254,9 @@ class Builder:
             raise NotImplementedError
         step = RowStep(expression, [v.dtype for v in variables], [v.dtype for v in values])
         values = [v if not v.rank else self.broadcast(v, indices.shape + shape[1:]) for v in values]
-        check = self.node(BOUNDS, [indices], [], limit=shape[0])
-        node = self.node(UPDATE, [*variables, indices, *values], [], name=name, step=step)
+        given = self.firsts.get(indices, indices)
+        check = self.node(BOUNDS, [given], [], limit=shape[0])
+        node = self.node(UPDATE, [*variables, indices, *values], [], name=name, step=step, drops=given is not indices)
         node.after.append(check)
         return node
 

@@ -20,6 +20,7 @@ from jitgraph.graph.tensor import Tensor
 
 from . import sizes
 from .builder import Builder
+from .duplicates import MOST, first_of_equals
 from .infer import MISUSED, Info, shape_error
 from .ir import Node, Value, shape_key
 from .kernel import CODES, HALVES
@@ -160,6 +161,9 @@ class _Lowering:
         inputs = [self._value(t) for t in op.inputs]
         if self.program.repeated and op in self.program.repeated:
             self._give(op, [inputs[0], self.b.iota(inputs[0].shape, 0, op.outputs[1].dtype)])
+            return
+        if self.program.added_up and op in self.program.added_up and sizes.hint_of(inputs[0].shape[0]) <= MOST:
+            self._give(op, first_of_equals(self.b, inputs[0], op.outputs[1].dtype))
             return
         try:
             results = self._primitives(op, inputs)

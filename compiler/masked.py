@@ -172,7 +172,7 @@ class _Search:
         """Whether a mask has an element for each of a crossed column."""
         op = mask.op
         of = [found for t in op.inputs if t._shape != () and (found := _as_it_is(t)) in self.elements.values()]
-        if len(of) != 1 or not _is_each(op) or sum(t._shape != () for t in op.inputs) > 1:
+        if len(of) != 1 or not is_each(op) or sum(t._shape != () for t in op.inputs) > 1:
             return False
         self.columns[mask] = of[0]
         return True
@@ -196,7 +196,7 @@ class _Search:
         if op.type in _FOLLOW and first is not None or op.type in ("GatherNd", "GatherV2"):
             return _FOLLOW[op.type](self, op, given)
         values = [one for one in given if one is not None]
-        if len(op.outputs) != 1 or not _is_each(op) or any(one.kind != "values" or one.masks != values[0].masks for one in values):
+        if len(op.outputs) != 1 or not is_each(op) or any(one.kind != "values" or one.masks != values[0].masks for one in values):
             return False
         return all(one is not None or _is_single(t) for one, t in zip(given, op.inputs)) \
             and self._pick(op, values[0], is_gone=False)
@@ -316,7 +316,7 @@ def _is_plain(tensor: Tensor) -> bool:
     return tensor.dtype.base_dtype.name in CODES
 
 
-def _is_each(op: Operation) -> bool:
+def is_each(op: Operation) -> bool:
     """Whether each element of the result is made of one of each input, and can be, whatever that is."""
     of = op.opdef
     if of is None or of.checks or of.stream:
@@ -349,4 +349,4 @@ def _same_shape(mask: Tensor, tensor: Tensor) -> bool:
         return False
     if mask._shape is not None and None not in mask._shape and mask._shape == tensor._shape:
         return True
-    return tensor in mask.op.inputs and _is_each(mask.op) and all(t is tensor or t._shape == () for t in mask.op.inputs)
+    return tensor in mask.op.inputs and is_each(mask.op) and all(t is tensor or t._shape == () for t in mask.op.inputs)

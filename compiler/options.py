@@ -14,6 +14,7 @@ from .kernel import LIBRARIES
 
 OPTIMISATIONS = {
     "masked_places": "what a mask picks, is worked on one by one and put back where it was, is worked on where it is",
+    "added_up_rows": "rows are added up for each of equal indices without the host, which would count these, on a device",
     "common_subexpressions": "structurally equal primitives are computed once",
     "joined_views": "a view of a view of the same kind is one",
     "constant_folding": "arithmetic on numbers that are known is done by the compiler",

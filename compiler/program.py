@@ -55,6 +55,7 @@ class Program:
     space: SizeSpace = field(default_factory=SizeSpace)
     infos: dict[Tensor, Info] = field(default_factory=dict)     # specialize: tensor -> Info
     repeated: set[Operation] | None = None              # specialize: what looks for equal elements where there are none
+    added_up: set[Operation] | None = None              # specialize: what looks for equal elements of which rows are added up
     masked: Masked | None = None                        # specialize: what a mask picks and puts back where it was
     waiting: Waiting | None = None                      # specialize: of a plan that has several segments, for all of them
     looked: Looked | None = None                        # specialize: of a plan's segment, for the next one

@@ -25,6 +25,7 @@ from jitgraph.graph.tensor import Tensor
 
 from . import sizes
 from .called_shapes import called_shapes, joined
+from .duplicates import MOST, added_up
 from .infer import MISUSED, PIN_LIMIT, Context, Info, apply_rule, shape_error
 from .masked import masked
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
@@ -54,6 +55,9 @@ class _Specializer:
             program.doubted = contradicted(program.ops, program.feeds, program.contrary)
         if program.repeated is None:
             program.repeated = repeated(program.ops, program.feeds)
+            given = {*program.feeds, *program.known, *program.sized, *program.doubted}
+            program.added_up = added_up(program.ops, {*program.fetches, *program.targets}, given, program.target) \
+                if program.options.uses("added_up_rows") else set()
         if program.masked is None:
             given = {*program.feeds, *program.known, *program.sized, *program.doubted}
             program.masked = masked(program.ops if program.options.uses("masked_places") else (),
@@ -147,7 +151,13 @@ class _Specializer:
 
     def _is_dynamic(self, op: Operation) -> bool:
         assert self.program.repeated is not None and self.program.masked is not None
-        return op.opdef.dynamic and op not in self.program.repeated and op not in self.program.masked.others
+        return op.opdef.dynamic and op not in self.program.repeated and op not in self.program.masked.others \
+            and not self._is_added_up(op)
+
+    def _is_added_up(self, op: Operation) -> bool:
+        """Whether rows are added up for the equal elements that an operation looks for, of which there are not too many."""
+        of = self._info_of(op.inputs[0]) if self.program.added_up and op in self.program.added_up else None
+        return of is not None and sizes.hint_of(of.shape[0]) <= MOST
 
     def _pins(self, op: Operation) -> list[Tensor]:
         """Small integer inputs whose values would tell the shapes: in the next segment they are sizes."""
@@ -227,8 +237,9 @@ class _Specializer:
         folded = self._fold(op, inputs)
         if folded:
             return True
-        if op in self.program.repeated and inputs[0] is not None:
-            found: list[Any] = [(inputs[0].shape, None)] * len(op.outputs)
+        of = inputs[0] if op in self.program.repeated or self._is_added_up(op) else None
+        if of is not None:
+            found: list[Any] = [(of.shape, None)] * len(op.outputs)
         else:
             found = self._infer(op, inputs)
         ok, call = True, self.program.calls.get(op)

@@ -460,7 +460,7 @@ class Segment:
         fetches = [t for t in plan.fetches if t not in before.results or t in before.live]
         program = Program(plan.graph, fetches, plan.targets, dict(zip(self.taken, shapes)), variable_shapes=open_shapes,
                           known=dict(self.known), sized=dict(zip(before.pins, pins)), options=plan.options,
-                          target=plan.state.target, doubted=before.doubted, repeated=before.repeated,
+                          target=plan.state.target, doubted=before.doubted, repeated=before.repeated, added_up=before.added_up,
                           masked=before.masked,
                           waiting=before.waiting, looked=before.looked,
                           numbered=before.numbered)

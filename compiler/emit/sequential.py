@@ -127,7 +127,7 @@ def updated_rows(node: Node) -> tuple[Kernel, list[str], list[str]]:
     buffers = dict.fromkeys(v for v in values if v not in by_value)
     place = {v: f"x{1 + k}" for k, v in enumerate(buffers)}
     codes = [ELEMENTS[v.dtype.name] for v in (indices, *variables)]
-    name = "_".join([node.attrs["name"], "in_place", *dict.fromkeys(codes)])
+    name = "_".join([node.attrs["name"], "in_place", *dict.fromkeys(codes), *["kept"] * node.attrs["drops"]])
     kernel = bare_kernel(node, name, [indices, *buffers], variables)
     kernel.sizes = [sizes.product(indices.shape), sizes.product(variables[0].shape[1:])]
     names = {v: f"v{k}" for k, v in enumerate(step.inputs)}
@@ -146,7 +146,7 @@ def updated_rows(node: Node) -> tuple[Kernel, list[str], list[str]]:
 
 def emit_update(node: Node) -> Kernel:
     """Rows indices[k] of variables become a function of themselves and of row k of further values, for one k after the
-    other; the indices have been checked."""
+    other; the indices have been checked, negative ones are left out where that is asked for."""
     step = node.attrs["step"]
     variables, indices = node.inputs[:len(step.results)], node.inputs[len(step.results)]
     kernel, once, each = updated_rows(node)
@@ -155,6 +155,7 @@ def emit_update(node: Node) -> Kernel:
     kernel.items, kernel.cost = (width + BLOCK - 1) // BLOCK, (0.2 + 0.1 * work, sizes.product(indices.shape) * BLOCK)
     lines = lambda depth, texts: "".join(f"{' ' * depth}{text}\n" for text in texts)
     params = ", ".join(p.name for p in kernel.params)
+    stop = "lo if x0[k] < 0 else hi" if node.attrs["drops"] else "hi"
     kernel.source = f"""def {kernel.name}({params}, sizes, begin, end):
     count, width = sizes[0], sizes[1]
 {lines(4, once)}    for q in range(begin, end):
@@ -163,7 +164,7 @@ def emit_update(node: Node) -> Kernel:
         for k in range(count):
             row = i64(x0[k]) * width
             at = k * width
-            for c in range(lo, hi):
+            for c in range(lo, {stop}):
 {lines(16, each)}    return 0
 """
     return kernel

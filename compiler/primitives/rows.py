@@ -77,12 +77,13 @@ class Scatter(Kind):
 
     name = "scatter"
     attributes = {"op": "add, mul, max or min", "drops": "whether negative indices are left out",
-                  "picks": "whether rows of the updates are picked", "scales": "whether they are multiplied"}
+                  "picks": "whether rows of the updates are picked", "scales": "whether they are multiplied",
+                  "certain": "whether all indices are known to be there"}
     reads_complex = True
     kernels = {"cpu": sequential.emit_scatter, "cuda": cuda_sequences.emit_scatter}
 
     def may_fail(self, node: Node) -> bool:
-        return True
+        return not node.attrs["certain"] or bool(node.attrs["picks"])
 
     def violation(self, node: Node) -> str | None:
         (indices, updates, *others), picks = (v.shape for v in node.inputs), node.attrs["picks"]
@@ -110,7 +111,7 @@ class Update(Kind):
     """Rows of variables changed in place.  Inputs: the variables, indices, what their rows are combined with."""
 
     name = "update"
-    attributes = {"name": "of what is done", "step": "an `emit.row_step.RowStep`"}
+    attributes = {"name": "of what is done", "step": "an `emit.row_step.RowStep`", "drops": "whether negative indices are left out"}
     is_unique = True
     reads_halves = ("cpu",)
     kernels = {"cpu": sequential.emit_update, "cuda": cuda_sequences.emit_update}

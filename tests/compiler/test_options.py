@@ -153,7 +153,7 @@ def pools_of(session):
 def test_all_optimisations_are_tested():
     assert set(PROGRAMS) | {"scalar_loops", "native_iterations", "product_sums", "row_products",
                              "result_reuse", "batched_launches", "split_products", "library_products",
-                             "library_convolutions", "repeated_runs",
+                             "library_convolutions", "repeated_runs", "added_up_rows",
                              "epilogues", "late_gradients", "kept_values", "loops_side_by_side"} == set(OPTIMISATIONS)
 
 
