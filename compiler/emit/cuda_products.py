@@ -29,6 +29,7 @@ SIDE = 16               # threads along each side of a tile
 PAD = 4                 # elements after each row of a strip, so that the threads of a warp write to different banks
 LARGE, SMALL = 128, CUDA.tile   # rows and columns of a tile
 MANY = 128              # large tiles that are enough for all multiprocessors
+EMPTY = 1.25            # how much more large tiles may cover than small ones do, which bring their factors more often
 
 Place = Callable[[str, str], list[str]]     # place(index, name): lines that give `name` the place of a row, or of a term
 
@@ -74,7 +75,8 @@ class ProductText(GridText):
     def __init__(self, node: Node, name: str, batch: sizes.Dim, rows: sizes.Dim, columns: sizes.Dim, most: int = LARGE):
         self.read = ELEMENTS[node.inputs[0].dtype.name]         # the element type of both factors
         self.per = neighbours(node.inputs)                 # elements of a factor that a thread brings for a strip
-        large = sizes.count((batch, (rows + LARGE - 1) // LARGE, (columns + LARGE - 1) // LARGE)) >= MANY
+        few, many = (sizes.count((batch, *((d + side - 1) // side for d in (rows, columns)))) for side in (LARGE, SMALL))
+        large = few >= MANY and few * LARGE ** 2 <= EMPTY * many * SMALL ** 2
         self.tile = most if large and node.out.dtype.size == 4 else SMALL
         self.rounded = ELEMENTS[node.out.dtype.name] if is_half(ELEMENTS[node.out.dtype.name]) else ""
         super().__init__(node, f"{name}_{self.tile}", code=self.rounded and "f32")      # what is rounded is added up in float32

@@ -186,6 +186,7 @@ def test_the_mean_of_a_whole_image_does_not_overflow(tf, both):
 def test_large_tiles(tf, both, monkeypatch, dtype):
     """128 rows and columns, of which a thread has 64 sums."""
     monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.MANY", 2)
+    monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.EMPTY", 4)
     x, y = tf.placeholder(dtype, [136, 24]), tf.placeholder(dtype, [24, 136])
     product = tf.nn.relu(tf.matmul(x, y))
     feeds = {x: draw(dtype, 136, 24), y: draw(dtype, 24, 136)}

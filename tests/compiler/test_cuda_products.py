@@ -72,9 +72,17 @@ def test_batches_and_views(scheduled):
 def test_large_tiles(scheduled, monkeypatch, m, n):
     """From so many on that all multiprocessors have one: 128 rows and columns, 64 sums in each thread."""
     monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.MANY", 2)
+    monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.EMPTY", 2)
     run, want = multiplied(scheduled, m, 12, n)
     assert run.kernels[0].name.startswith("product_128_f32")
     check(run, want, seed=1)
+
+
+@pytest.mark.parametrize("columns, tile", [(32, 64), (64, 64), (96, 128), (128, 128), (192, 64), (256, 128), (320, 128)])
+def test_tiles_that_would_be_half_empty_are_small(scheduled, monkeypatch, columns, tile):
+    monkeypatch.setattr("jitgraph.compiler.emit.cuda_products.MANY", 2)
+    run, _ = multiplied(scheduled, 256, 8, columns)
+    assert run.kernels[0].name.startswith(f"product_{tile}_f32")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
