@@ -119,6 +119,18 @@ def _narrow_products(program: Program) -> None:
             node.out.shape, view.attrs["begin"] = shape, (0,) * len(shape)      # others may wait for this node
         nodes.append(node)
     program.nodes = nodes
+    _give_without_copy(program, {view.out: product.out for product, view in sliced.items()}, users)
+
+
+def _give_without_copy(program: Program, whole: dict[Value, Value], users: dict[Value, int]) -> None:
+    """A result that is a copy of what a view shows is what is computed, where the view shows all of that (`whole`: {view: that})
+    and nothing else looks."""
+    given = {node.out: whole[node.inputs[0]] for node in program.nodes if node.kind is CAST and node.inputs[0] in whole
+             and users[node.inputs[0]] == 1 and node.out.dtype == node.inputs[0].dtype}
+    for node in program.nodes if given else ():
+        node.inputs = [given.get(v, v) for v in node.inputs]
+    program.results = {t: given.get(v, v) for t, v in program.results.items()}
+    program.outputs = [given.get(v, v) for v in program.outputs]
 
 
 def _user_counts(program: Program) -> dict[Value, int]:

@@ -51,6 +51,22 @@ def test_softmax_of_rows_is_one_kernel():
     assert kernel.kind == "rows"
 
 
+@pytest.mark.parametrize("more", [False, True])
+def test_a_result_that_is_part_of_a_product_is_made_where_it_is_given(more):
+    """Only that part is computed, and not copied; unless something else looks at it, whose view it stays."""
+    x, y = tf.placeholder(tf.float32, [6, 40]), tf.placeholder(tf.float32, [40, 50])
+    part = tf.matmul(x, y)[1:5, 10:]
+    fetches = [part, tf.transpose(part)] if more else [part]
+    feeds = {x: (6, 40), y: (40, 50)}
+    program = compiled(fetches, feeds)
+    assert len(kernels(program)) == 1 + 2 * more
+    assert [program.layout.slots[slot].kind for slot in program.layout.steps[0][1]].count("output") == 1 - more
+    a, b = (np.random.RandomState(k).standard_normal(shape).astype(np.float32) for k, shape in enumerate(feeds.values()))
+    with tf.Session(jit="always") as session:
+        for found, wanted in zip(session.run(fetches, {x: a, y: b}), [(a @ b)[1:5, 10:], (a @ b)[1:5, 10:].T]):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
 def test_several_outputs_and_in_place_updates_share_a_kernel():
     v, m = tf.Variable(tf.zeros([8])), tf.Variable(tf.ones([8]))
     g = tf.placeholder(tf.float32, [8])
