@@ -74,7 +74,7 @@ without: $(VENV)/installed-$(EXTRAS)
 	        tests/conformance tests/fuzz -k 'not switched_off and not all_programs' -m 'slow or not slow' || failed="$$failed $$name"; \
 	done; test -z "$$failed" || { echo "fails without:$$failed" >&2; exit 1; }
 
-# Kernels for CUDA, run on a simulated grid: an hour.
+# Kernels for CUDA, run on a simulated grid: ten minutes with two cores.
 cuda-simulator: $(VENV)/installed-$(EXTRAS)
 	JITGRAPH_TARGET=cuda-simulator $(BIN)/python -m pytest tests/conformance tests/control tests/variables tests/train tests/autodiff \
 	    -m 'slow or not slow' --timeout=600

@@ -85,7 +85,8 @@ class RepeatedRun:
         frame = recording.frame
         self.blocks, self.frames, self.variables = blocks, [*recording.frames], recording.variables
         self.generation, self.moves = frame.binding.state.generation, recording.moves
-        self.arrays = {k: _apart(frame.arrays[k]) for k in frame.of_host}
+        results = {where for _, where in frame.readers}
+        self.arrays = {k: _apart(frame.arrays[k]) for k in frame.of_host if k in results}
         self.answers = any(stretch.answers for stretch in frame.schedule.stretches)
         self.actions: list[Launched | Checked | Fed | Taken | Seen] = []
         self.fed = [*recording.fed.values()]
