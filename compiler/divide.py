@@ -194,11 +194,12 @@ class LoopCall(Call):
             number < len(division.targets) and division.targets[number] in division.stored_variables)
 
 
-def is_quiet(op: Operation) -> bool:
-    """Whether the functions of an operation change nothing that lasts, take nothing from outside and draw no random numbers.
-    Taking elements of TensorArrays, of which those who take them next are told, counts as nothing."""
+def is_quiet(op: Operation, may_draw: bool = False) -> bool:
+    """Whether the functions of an operation change nothing that lasts, take nothing from outside and, unless they `may_draw`,
+    draw no random numbers.  Taking elements of TensorArrays, of which those who take them next are told, counts as nothing."""
     nodes = [node for function in bodies(op) for node in function.get_operations() if not is_idle(node)]
     return not any(writes for _, writes in body_variables(op)) and all(
-        node.opdef is not None and not node.opdef.stream and not node.opdef.outward
-        and (is_quiet(node) if node.opdef.calls else bool(node.opdef.element or node.opdef.state) or not node.opdef.has_effect)
+        node.opdef is not None and not node.opdef.outward
+        and (is_quiet(node, may_draw) if node.opdef.calls else may_draw if node.opdef.stream
+             else bool(node.opdef.element or node.opdef.state) or not node.opdef.has_effect)
         for node in nodes)

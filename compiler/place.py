@@ -82,6 +82,11 @@ class Layout:
     steps: list[Any] = field(default_factory=list)  # (Kernel, [slot per param]) for the host's kernels, and the steps above
     results: dict[Tensor, tuple[int, sizes.Shape]] = field(default_factory=dict)      # tensor -> (slot, shape)
 
+    def draws(self, step: Any) -> bool:
+        """Whether a step of the host only reserves random numbers, as many as sizes say: it may come before all others."""
+        return isinstance(step, HostStep) and step.node.attrs["call"] == "stream" and all(
+            self.slots[slot].kind in ("const", "size") for slot, *_ in step.inputs)
+
 
 def place(program: Program) -> None:
     """Buffers for values, lifetimes, in-place updates; matrix products become kernels."""

@@ -3,6 +3,8 @@
 A value is copied when a memory is asked for it that has not the present one.  Results are in the host's memory in the end.
 A kernel that writes a part of a buffer needs the rest of it beside it, so that is copied, too.
 
+Random numbers are reserved before everything else, so that what devices do is not in pieces for that.
+
 The value of a variable outlives the run, and the runtime knows where it is: it brings it along before a stretch of steps on
 devices or on the host begins.  Here it is copied only within such a stretch, from the device that has written it to another.
 """
@@ -34,7 +36,7 @@ class _Transfer:
         self.moved: dict[int, int] = {}         # number of a step before -> after
 
     def run(self) -> None:
-        for number, step in enumerate(self.layout.steps):
+        for number, step in sorted(enumerate(self.layout.steps), key=lambda numbered: not self.layout.draws(numbered[1])):
             if isinstance(step, DeviceStep):
                 self._kernel(step.kernel.params, step.slots, step.device)
             else:

@@ -96,6 +96,8 @@ class LoopSteps:
         following = dict(zip(self.targets, columns))
 
         def column(operand: steps.Operand) -> Column:
+            if isinstance(operand, steps.OfRecord):
+                return [*map(boxed, zip(*map(column, operand.parts)))]
             if isinstance(operand, steps.OfFetch):
                 return columns[operand.number]
             if operand.variable in before:
@@ -117,13 +119,17 @@ class LoopSteps:
 
 def _reads_a_store(step: steps.Store, division: Division) -> bool:
     """Whether a store takes the value of a variable that is itself stored to."""
-    operands = [part for field in step for part in (field if isinstance(field, list) else [field])]
+    operands = [part for field in step for part in (field if isinstance(field, list) else
+                                                    field.parts if isinstance(field, steps.OfRecord) else [field])]
     return any(isinstance(operand, steps.OfVariable) and operand.variable in {s.variable for s in division.stores}
                for operand in operands)
 
 
 def _operand(operand: steps.Operand) -> Reader:
     """(values, found) -> the value of an operand."""
+    if isinstance(operand, steps.OfRecord):
+        parts = [*map(_operand, operand.parts)]
+        return lambda values, found: boxed(tuple([part(values, found) for part in parts]))
     if isinstance(operand, steps.OfFetch):
         number = operand.number
         return lambda values, found: found[number]

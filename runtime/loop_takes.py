@@ -66,6 +66,8 @@ def takers(step: steps.Take, state: State, count: int) -> tuple[Taker, ColumnTak
         return _take_gradient(step, like), _take_all_gradients(step, like)
     if isinstance(step, steps.TakeLast):
         return _take_last(step), _take_all_last(step)
+    if isinstance(step, steps.TakePart):
+        return _take_part(step), _take_all_parts(step)
     if isinstance(step, steps.TakeElement):
         return _take_element(step), _take_all_elements(step)
     return _IN_PLACE[type(step)](step), None
@@ -87,6 +89,14 @@ def _take_all_last(step: steps.TakeLast) -> ColumnTaker:
         return found
 
     return take
+
+
+def _take_part(step: steps.TakePart) -> Taker:
+    return lambda values, fed: unboxed(fed[step.record])[step.number]
+
+
+def _take_all_parts(step: steps.TakePart) -> ColumnTaker:
+    return lambda ahead: [unboxed(record)[step.number] for record in ahead.fed[step.record]]
 
 
 def _take_element(step: steps.TakeElement) -> Taker:

@@ -27,6 +27,7 @@ from .steps import (
     ArrayPlace,
     Change,
     OfFetch,
+    OfRecord,
     OfVariable,
     Operand,
     PushOnStack,
@@ -40,6 +41,7 @@ from .steps import (
     TakeFromStack,
     TakeGradient,
     TakeLast,
+    TakePart,
     TakeTerms,
     WriteInPlace,
     ZerosLike,
@@ -104,6 +106,11 @@ class Division:
             return False
         self.lists.add(k)
         self._feed(op.outputs[1], TakeLast(k), ())
+        number = len(self.fed) - 1
+        for user in op.outputs[1]._consumers:       # the parts of a record are fed, so that the body need not take it apart
+            if user.type == "Recorded" and self._apart(user) and _all_plain(user.outputs):
+                for part, tensor in enumerate(user.outputs):
+                    self._feed(tensor, TakePart(number, part), ())
         return True
 
     def _reads(self) -> None:
@@ -213,7 +220,7 @@ class Division:
         op, role = output.op, _role(output.op)
         if role == "append":
             self.lists.add(k)
-            return StoreLast(k, self._operand(op.inputs[1]))
+            return StoreLast(k, self._recorded(op.inputs[1]))
         if role == "write":
             handle = self._place(op.inputs[0])
             assert handle is not None
@@ -243,7 +250,7 @@ class Division:
         return (_role(element.op) == "gradient of read" and len(element._consumers) == 1 and self._apart(element.op)
                 and self._place(element.op.inputs[0]) is not None)
 
-    def _operand(self, tensor: Tensor) -> Operand:
+    def _operand(self, tensor: Tensor) -> OfVariable | OfFetch:
         """Where the value of a tensor is after the iteration, in memory that nobody writes."""
         k = self._place(tensor)
         if k is not None and not is_state(self.body.inputs[k]):      # the plan reads a variable
@@ -254,6 +261,13 @@ class Division:
         number = self.fetches.index(tensor)
         self.stored_fetches.add(number)
         return OfFetch(number)
+
+    def _recorded(self, tensor: Tensor) -> Operand:
+        """The same for what goes onto a list, which may be a record that nothing else wants: the loop makes that of its parts."""
+        op = tensor.op
+        if op.type != "Record" or len(tensor._consumers) != 1 or not self._apart(op) or not _all_plain(op.inputs):
+            return self._operand(tensor)
+        return OfRecord([self._operand(part) for part in op.inputs])
 
     def _place(self, tensor: Tensor) -> int | None:
         """The number of the input of the body that a tensor is, None if it is none."""
@@ -336,6 +350,12 @@ class Division:
 def _role(op: Operation) -> str | None:
     """What an operation does with an element of a TensorArray, a list or a stack."""
     return None if op.opdef is None else op.opdef.element
+
+
+def _all_plain(tensors: Iterable[Tensor]) -> bool:
+    """Whether there are some, and all are arrays of numbers or strings."""
+    dtypes = {t.dtype.base_dtype.name for t in tensors}
+    return bool(dtypes) and dtypes.isdisjoint(("variant", "resource"))
 
 
 def _forwards(op: Operation) -> bool:

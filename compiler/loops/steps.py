@@ -26,7 +26,13 @@ class OfFetch(NamedTuple):
     number: int
 
 
-Operand = OfVariable | OfFetch
+class OfRecord(NamedTuple):
+    """An operand: several values as one record."""
+
+    parts: list[OfVariable | OfFetch]
+
+
+Operand = OfVariable | OfFetch | OfRecord
 
 
 class ArrayPlace(NamedTuple):
@@ -42,6 +48,13 @@ class TakeLast(NamedTuple):
     """The last element of the list in `variable`, which the list is left without."""
 
     variable: int
+
+
+class TakePart(NamedTuple):
+    """Part `number` of the record that is the fed tensor `record`."""
+
+    record: int
+    number: int
 
 
 class TakeElement(NamedTuple):
@@ -99,7 +112,7 @@ class TakeFlow(NamedTuple):
     """The flow of a write in place, which says nothing."""
 
 
-Take = TakeLast | TakeElement | TakeElementInPlace | TakeTerms | TakeGradient | TakeFromStack | TakeFlow
+Take = TakeLast | TakePart | TakeElement | TakeElementInPlace | TakeTerms | TakeGradient | TakeFromStack | TakeFlow
 
 
 # -- after it: the next value of a variable --------------------------------------------------------------------------------

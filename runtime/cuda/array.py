@@ -149,6 +149,20 @@ class DeviceArray(np.lib.mixins.NDArrayOperatorsMixin, Elsewhere):
         return _capsule(self)
 
 
+def all_on_host(values: Sequence[Any]) -> list[Any]:
+    """The same values, on the host: those of a device are waited for together."""
+    found = [np.empty(value.shape, value.dtype) if isinstance(value, DeviceArray) else value for value in values]
+    there = [(value, array) for value, array in zip(values, found) if isinstance(value, DeviceArray)]
+    for value, array in there:
+        if value.nbytes:
+            with value.device.lock:
+                value.device.download(array, value.address)
+    for device in dict.fromkeys(value.device for value, _ in there):
+        with device.lock:
+            device.synchronize()
+    return found
+
+
 def put(array: np.ndarray, device: Device) -> DeviceArray:
     """An array of the host on a device."""
     return _joined([np.asarray(array)], np.shape(array), device)

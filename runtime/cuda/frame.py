@@ -19,10 +19,10 @@ from jitgraph.compiler.place import DeviceStep, HostStep
 from jitgraph.compiler.targets import HOST
 from jitgraph.runtime import watch
 from jitgraph.runtime.frame import FED, SMALL, Block, Frame, KernelFailure, Output
-from jitgraph.runtime.memory import Elsewhere, ResultPool, address_of, on_host
+from jitgraph.runtime.memory import Elsewhere, ResultPool, address_of
 from jitgraph.runtime.views import View
 
-from .array import DeviceArray, bring, put, staying
+from .array import DeviceArray, all_on_host, bring, put, staying
 from .places import Places
 from .repeated_run import Fed, Taken
 from .repeats import Repeats
@@ -80,6 +80,7 @@ class DeviceFrame(Frame):
         self.of_slot: dict[int, DeviceVariable] = dict(self.variables)          # type: ignore[arg-type]
         self.native = {row: self._native_variables(row, count) for row, count in
                        (stretch[:2] for stretch, block in self.steps if block is not None)}
+        self.drawn: list[Any] = []          # the draws, as `Frame` has steps
         self.order = self._ordered()
         self.asks_host = any(block is None and not isinstance(stretch, Stretch) for stretch, block in self.order)
         # devices that may have work of a run: steps of the host may hand anything to any
@@ -89,7 +90,7 @@ class DeviceFrame(Frame):
         self.holds = self.holds or bool(self.of_host)
         self.repeats = Repeats.of(self) if binding.compiled.program.options.uses("repeated_runs") else None
         # whether a run may begin only when the one before is done, as it overwrites what that reads
-        self.mailed = bool(self.small_feeds)
+        self.mailed = bool(self.small_feeds or self.drawn)
 
     # memory ----------------------------------------------------------------------------------------------------------
     def _feeds_and_outputs(self) -> None:
@@ -98,8 +99,13 @@ class DeviceFrame(Frame):
         fits = lambda k, nbytes: schedule.nbytes[k] <= nbytes and k not in schedule.staying
         feeds = [(number, k) for number, k, _, native in compiled.feeds if native and fits(k, MAILED) and not self.resident]
         outputs = [k for k, _ in compiled.outputs if fits(k, SMALL)]
+        # of a body that is run round by round they are brought by themselves: nobody waits for the round before
+        self.draws: list[Any] = [] if self.resident else [step for step in self.binding.layout.steps
+                                                          if self.binding.layout.draws(step)]
+        drawn = [k for step in self.draws for k in step.outputs]
+        dtypes.update((k, np.dtype(np.int64)) for k in drawn)
         if not hasattr(schedule, "at"):
-            schedule.letters([k for _, k in feeds], outputs)
+            schedule.letters([*(k for _, k in feeds), *drawn], outputs)
         self.pinned = self.machine.pinned(schedule.size)
         box = self.box = self.pinned.array
         first = address_of(box)
@@ -118,7 +124,9 @@ class DeviceFrame(Frame):
         found: list[Any] = []
         stretches = iter(self.schedule.stretches)
         for stretch, block in self.steps:
-            if block is not None or isinstance(stretch[0], HostStep):
+            if block is None and stretch[0] in self.draws:
+                self.drawn.append(stretch)
+            elif block is not None or isinstance(stretch[0], HostStep):
                 found.append((stretch, block))
             elif not found or not isinstance(found[-1][0], Stretch):
                 there = next(stretches)
@@ -138,6 +146,9 @@ class DeviceFrame(Frame):
             self.settle()
         for number, buffer in self.small_feeds:
             buffer[...] = feeds[number]
+        for step, views, written, *_ in self.drawn:
+            for k, array in zip(step.outputs, self._results_of(step, self._inputs(views, written))):
+                self.arrays[k][...] = array
         for number, k, native in self.big_feeds:
             self.arrays[k] = feeds[number]
             if k in self.host_slots:
@@ -158,7 +169,8 @@ class DeviceFrame(Frame):
                 variable.initialized = True
         if staying() and not self.resident:
             return [self._staying(kind, where, feeds) for kind, where in self.readers]
-        return [self._read(kind, where, feeds) for kind, where in self.readers]
+        found = [self._read(kind, where, feeds) for kind, where in self.readers]
+        return found if self.resident else all_on_host(found)
 
     def do(self, watched: watch.Watch | None) -> None:
         """Does what a run does, once its feeds are there."""
@@ -178,10 +190,15 @@ class DeviceFrame(Frame):
         if kind == "variable" and self.of_slot[where].block() is not None:
             return self._variable_there(where)
         d = self.schedule.writer.get(where, HOST)
-        if d == HOST or kind not in ("copy", "scalar", "given") or (where, d) not in self.places.place_of:
-            return self._read(kind, where, feeds)
-        found = self._kept_there(d, where)
-        self.devices[d].synchronize()       # for whatever stream it is used on
+        if d != HOST and kind in ("copy", "scalar", "given") and (where, d) in self.places.place_of:
+            found = self._kept_there(d, where)
+        else:
+            found = self._read(kind, where, feeds)
+            if not isinstance(found, DeviceArray):
+                return found
+            with self.machine.lock:
+                found = found.copy()        # of what a step of the host has left there
+        found.device.synchronize()          # for whatever stream it is used on
         return found
 
     def _kept_there(self, d: int, where: int) -> DeviceArray:
@@ -466,5 +483,4 @@ class DeviceFrame(Frame):
             return self.arrays[where]
         if kind == "feed" and isinstance(feeds[where], Elsewhere):
             return feeds[where].copy()
-        found = super()._read(kind, where, feeds)
-        return found if self.resident else on_host(found)
+        return super()._read(kind, where, feeds)

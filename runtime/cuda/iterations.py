@@ -14,7 +14,7 @@ import numpy as np
 
 from jitgraph.compiler import divide
 from jitgraph.compiler.loops.expressions import ScalarFunction
-from jitgraph.compiler.place import CopyStep, DeviceStep
+from jitgraph.compiler.place import CopyStep, DeviceStep, HostStep
 from jitgraph.compiler.targets import HOST
 from jitgraph.runtime.iterations import LEAST, LONGEST, TABLES, alike
 from jitgraph.runtime.loop_courses import Condition, Courses
@@ -24,6 +24,7 @@ from jitgraph.tensor_arrays.host_values import Column, element
 
 from .array import DeviceArray, bring, put
 from .places import MOVE
+from .repeated_run import Draws
 from .rounds import Rounds
 
 if TYPE_CHECKING:
@@ -128,13 +129,15 @@ class Table:
     """Where each iteration of a body finds its inputs and leaves its results, on the device `d` of its program.
 
     `outputs`: {slot: whether the values of all iterations are wanted}; `taken`: {slot: number of the fed tensor}; `counted`:
-    {slot: variable} of numbers that the host computes; `states`: {slot: (variable, slot in which the iteration before has its
-    value, None if none changes it)}; `results`: the slots of the plan's fetches; `read`: slots that kernels touch.
+    {slot: variable} of numbers that the host computes; `drawn`: {slot: step} of random numbers that it reserves; `states`: {slot:
+    (variable, slot in which the iteration before has its value, None if none changes it)}; `results`: the slots of the plan's
+    fetches; `read`: slots that kernels touch.
     """
 
     def __init__(self, binding: Binding, d: int, outputs: dict[int, bool], taken: dict[int, int], counted: dict[int, int],
                  states: dict[int, tuple[int, int | None]], results: list[int], read: set[int]) -> None:
         self.binding, self.d, self.outputs, self.taken, self.counted = binding, d, outputs, taken, counted
+        self.drawn = {step.outputs[0]: step for step in binding.layout.steps if binding.layout.draws(step)}
         self.states, self.results, self.read = states, results, read
         self.nbytes = {k: binding.numbers[binding.compiled.slot_bytes[k]] for k in outputs}
         self.apart = {k: -(-n // MOVE) * MOVE for k, n in self.nbytes.items()}      # no further: rows are then joined by one copy
@@ -216,6 +219,10 @@ class Table:
                 column = put(np.array(counts[variable], self.binding.layout.slots[k].dtype.as_numpy_dtype), device)
                 addresses[k] = [row.address for row in column]
                 staying.append([column])
+            for k, step in self.drawn.items():
+                column = self._reserved(frame, step, count)
+                addresses[k] = [row.address for row in column]
+                staying.append([column])
             for k, (variable, source) in self.states.items():
                 (first,) = self._there(frame, k, [values[variable]])
                 staying.append([first])
@@ -223,6 +230,14 @@ class Table:
                 addresses[k] = [first.address, *before] if source is not None else [first.address] * count
             rounds.run(list(addresses), np.array([*addresses.values()], np.int64).reshape(-1, count).T)
         return [columns[k] for k in self.results]
+
+    def _reserved(self, frame: DeviceFrame, step: HostStep, count: int) -> DeviceArray:
+        """On the device, a row for each of `count` iterations: the random numbers that it may draw."""
+        stream = frame.binding.state.stream(step.node.op)           # type: ignore[arg-type]
+        given = [frame.arrays[slot] for slot, *_ in step.inputs]
+        draws = Draws(stream, lambda: np.stack([step.node.attrs["function"](stream, *given) for _ in range(count)]))
+        recording = frame.machine.recording
+        return put(draws.made() if recording is None else recording.draws(draws), frame.devices[self.d])
 
     def _rows(self, block: Block, k: int, count: int) -> list[DeviceArray]:
         """Places for so many values of an output.  Of rows that all stay, `base` says that they share a block."""
@@ -259,6 +274,8 @@ def _device_of(binding: Binding) -> int | None:
     for step in binding.layout.steps:
         if isinstance(step, DeviceStep) and not compiled.launches[step].may_fail:
             devices.add(step.device)
+        elif binding.layout.draws(step):
+            continue
         elif isinstance(step, CopyStep) and HOST in (step.source, step.to):
             devices |= {step.source, step.to} - {HOST}
         else:

@@ -13,7 +13,7 @@ from jitgraph.compiler.place import HostStep
 
 from .array import DeviceArray, put
 from .device import Block, Device
-from .repeated_run import Changes, Checked, Fed, RepeatedRun, Seen, Taken, Work, copy
+from .repeated_run import Changes, Checked, Draws, Fed, RepeatedRun, Seen, Taken, Work, copy
 from .tape import Tape, lies_in
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def repeats(step: HostStep) -> bool:
     call, op = step.node.attrs["call"], step.node.op
     if call != "op" or op is None or op.opdef is None or "refs" in step.node.attrs:
         return bool(call == "array")
-    return is_quiet(op) if step.call is not None else op.opdef.repeats
+    return is_quiet(op, may_draw=True) if step.call is not None else op.opdef.repeats
 
 
 class Recording:
@@ -50,6 +50,7 @@ class Recording:
         self.unchecked: list[Checked] = []
         self.fed: dict[int, Seen] = {}          # slot -> numbers that were fed
         self.pinned: list[Pinned] = []
+        self.drawn: list[Draws] = []
         self.has_changed = False                # whether variables have changed
 
     @contextlib.contextmanager
@@ -120,6 +121,17 @@ class Recording:
         self._cut()
         self.actions.append(Seen(slot, np.array(held), held))
         return np.array(held)
+
+    def draws(self, draws: Draws) -> np.ndarray:
+        """Random numbers that each run reserves, where they can be copied from again."""
+        made = draws.made()
+        pinned = self.machine.pinned(made.nbytes)
+        held = pinned.array[:made.nbytes].view(made.dtype).reshape(made.shape)
+        held[...] = made
+        self.pinned.append(pinned)
+        self.tape.fed.append(pinned.array)
+        self.drawn.append(draws._replace(held=held))
+        return held
 
     def uses(self, variable: DeviceVariable, device: Device, address: int) -> None:
         """A variable's present value is used on a device."""

@@ -1,6 +1,7 @@
 """A run that was recorded, and is done again: graphs, and between them what must be looked at, or copied elsewhere, each time."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,8 @@ from .array import bring
 from .tape import Call, ask_again, lies_in
 
 if TYPE_CHECKING:
+    from jitgraph.runtime.state import Stream
+
     from .device import Block
     from .frame import DeviceFrame
     from .machine import OwnedGraph
@@ -58,6 +61,14 @@ class Taken(NamedTuple):
     place: int
 
 
+class Draws(NamedTuple):
+    """Random numbers of a stream, which each run reserves anew: those `made`, and where they are copied from."""
+
+    stream: Stream
+    made: Callable[[], np.ndarray]
+    held: np.ndarray | None = None
+
+
 class BodyFailed(Exception):
     """A kernel of a body has failed."""
 
@@ -86,6 +97,7 @@ class RepeatedRun:
         self.blocks, self.frames, self.variables = blocks, [*recording.frames], recording.variables
         self.generation, self.moves = frame.binding.state.generation, recording.moves
         results = {where for _, where in frame.readers}
+        self.draws = recording.drawn
         self.arrays = {k: _apart(frame.arrays[k]) for k in frame.of_host if k in results}
         self.answers = any(stretch.answers for stretch in frame.schedule.stretches)
         self.actions: list[Launched | Checked | Fed | Taken | Seen] = []
@@ -96,9 +108,9 @@ class RepeatedRun:
 
     def capture(self, recording: Recording) -> None:
         """Makes graphs of the work, which take what they copy from the host from pinned memory."""
-        machine, stream, box = recording.machine, recording.device.stream, recording.frame.box
+        machine, stream, fed = recording.machine, recording.device.stream, recording.tape.fed
         copied = [given[1] for action in recording.actions if isinstance(action, Work) for name, given in action.calls
-                  if name == "to_device" and not lies_in(given[1], box)]
+                  if name == "to_device" and not any(lies_in(given[1], box) for box in fed)]
         memory = machine.pinned(sum(array.nbytes for array in copied))
         self.pinned.append(memory)
         places: dict[int, np.ndarray] = {}
@@ -137,6 +149,33 @@ class RepeatedRun:
 
         Raises KernelFailure, and BodyFailed, where no variable was changed.
         """
+        before = self._draw(frame)
+        try:
+            differs = self._do(frame)
+        except BodyFailed:
+            self._give_back(before)
+            raise
+        if differs is not None:
+            self._give_back(before)
+        return differs
+
+    def _draw(self, frame: DeviceFrame) -> list[int]:
+        """Reserves the run's random numbers; where each stream was before."""
+        if not self.draws:
+            return []
+        frame.settle()          # what an earlier run has left under way may read them
+        before = [draws.stream.blocks for draws in self.draws]
+        for draws in self.draws:
+            assert draws.held is not None
+            draws.held[...] = draws.made()
+        return before
+
+    def _give_back(self, before: list[int]) -> None:
+        """Lets the run that is done instead reserve the same ones."""
+        for draws, blocks in zip(self.draws, before):
+            draws.stream.blocks = min(blocks, draws.stream.blocks)
+
+    def _do(self, frame: DeviceFrame) -> Seen | None:
         device, same = frame.devices[0], self.moves == frame.machine.moves
         for action in self.actions:
             if isinstance(action, Launched):

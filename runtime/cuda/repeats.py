@@ -39,7 +39,7 @@ class Repeats:
     def of(frame: DeviceFrame) -> Repeats | None:
         """None for a frame whose runs cannot be repeated, or are graphs as they are, because nothing is asked of the host."""
         compiled, layout = frame.binding.compiled, frame.binding.layout
-        hosts = [step for step in layout.steps if isinstance(step, HostStep)]
+        hosts = [step for step in layout.steps if isinstance(step, HostStep) and not layout.draws(step)]
         fetched = [layout.slots[where].kind for _, where in compiled.readers]
         if frame.resident or len(frame.devices) > 1 or not hosts or compiled.program.rest or compiled.kept or "object" in fetched:
             return None

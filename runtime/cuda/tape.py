@@ -19,12 +19,12 @@ Call = tuple[str, tuple[Any, ...]]      # a method of a driver, and what it is g
 class Tape:
     """A driver, as far as anybody asks it for work.  Everything else is the real one's.
 
-    `refused`: why what is noted cannot be asked for again, if it cannot.  `boxes`: pinned memory that answers are copied to; the
-    first is what the run finds its feeds in, copied as it is then.  All else of the host is copied as it was when it was noted.
+    `refused`: why what is noted cannot be asked for again, if it cannot.  `boxes`: pinned memory that answers are copied to; `fed`:
+    such that feeds are copied from, as they are then.  All else of the host is copied as it was when it was noted.
     """
 
     def __init__(self, driver: Driver, box: np.ndarray) -> None:
-        self.driver, self.boxes, self.refused = driver, [box], ""
+        self.driver, self.boxes, self.fed, self.refused = driver, [box], [box], ""
         self.notes = True               # whether it does
         self._calls: list[Call | None] = []
         self._cleared: set[int] = set()         # words of errors
@@ -77,7 +77,7 @@ class Tape:
 
     def to_device(self, address: int, array: np.ndarray, stream: Stream) -> None:
         self.driver.to_device(address, array, stream)
-        if self.notes and not lies_in(array, self.boxes[0]):
+        if self.notes and not any(lies_in(array, box) for box in self.fed):
             array = np.array(array)
             self._kept += array.nbytes
             if self._kept > MOST_KEPT:

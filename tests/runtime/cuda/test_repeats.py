@@ -216,14 +216,42 @@ def test_branches_by_what_is_fed(tf, driver, monkeypatch):
     assert asked[-1] == asked[-2] == ONE_GRAPH
 
 
-def test_random_numbers_are_new_in_each_run(tf, driver):
+def dropping(tf, x, lengths=None):
+    """The loss of a network that drops inputs and outputs of its cells, and outputs of a layer."""
+    tf.set_random_seed(7)
+    cells = [tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.BasicLSTMCell(4), input_keep_prob=0.8, output_keep_prob=0.5)
+             for _ in range(2)]
+    outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.MultiRNNCell(cells), x, lengths, dtype=tf.float32)
+    return tf.reduce_sum(tf.layers.dropout(tf.layers.dense(outputs, 3), 0.4, training=True) ** 2)
+
+
+def test_random_numbers_are_new_in_each_run_and_those_of_the_host(tf, driver, monkeypatch):
+    """They are reserved before a run: for what a loop draws, too, which is one graph all the same."""
     x = tf.placeholder(tf.float32, [2, 5, 4])
-    cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.BasicLSTMCell(4), output_keep_prob=0.5, seed=3)
-    outputs, _ = tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)
-    with tf.Session(jit="always", config=tf.ConfigProto(allow_soft_placement=True)) as session:
-        session.run(tf.global_variables_initializer())
-        found = [session.run(outputs, {x: values(1, 2, 5, 4)}) for _ in range(RUNS)]
-    assert len({(one != 0).tobytes() for one in found}) == RUNS
+    loss = dropping(tf, x)
+    asked = compared(tf, monkeypatch, driver, [loss, *tf.gradients(loss, tf.trainable_variables())],
+                     lambda k: {x: values(1, 2, 5, 4)})
+    assert asked[-1] == {**ONE_GRAPH, "to_host": 4}         # the sums that loops give
+
+
+def test_what_a_run_reserved_that_is_another_is_given_back(tf, driver, monkeypatch):
+    """The lengths show in the middle of it that the run is not the one that was recorded."""
+    x, lengths = tf.placeholder(tf.float32, [2, 5, 4]), tf.placeholder(tf.int32, [2])
+    loss = dropping(tf, x, lengths)
+    asked = compared(tf, monkeypatch, driver, [loss, *tf.gradients(loss, tf.trainable_variables())],
+                     lambda k: {x: values(1, 2, 5, 4), lengths: [[5, 2], [3, 1], [2, 4]][k % 3]}, runs=13)
+    assert not any("launch" in one for one in asked[-3:])
+
+
+def test_results_that_stay_are_the_callers_own(tf, driver):
+    x = tf.placeholder(tf.float32, [3, 2])
+    loop = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a + x[i]), (0, tf.zeros([2])))[1]
+    with tf.Session(jit="always") as session:
+        found = [session.run_on_devices([loop, loop * 2.0], {x: np.full([3, 2], k)}) for k in range(RUNS)]
+    for k, (total, twice) in enumerate(found):
+        assert hasattr(total, "__cuda_array_interface__") and hasattr(twice, "__cuda_array_interface__")
+        np.testing.assert_array_equal(np.asarray(total), [3 * k] * 2)
+        np.testing.assert_array_equal(np.asarray(twice), [6 * k] * 2)
 
 
 def test_a_step_that_has_effects_is_done_each_time(tf, driver):
