@@ -134,7 +134,8 @@ class RepeatedRun:
         if self.generation != state.generation:
             return False
         if self.moves != machine.moves:
-            if any(variable.on(frame.devices[0]) != address for variable, address in self.variables.items()):
+            if any(variable.array is None or variable.on(frame.devices[0]) != address
+                   for variable, address in self.variables.items()):
                 return False
             self.moves = -1
         return True
