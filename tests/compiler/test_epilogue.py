@@ -316,6 +316,7 @@ def test_other_uses_have_kernels_of_their_own_on_the_host(tf, use):
 def test_object_code(tf, monkeypatch, many):
     """Sums stay in registers, and what belongs to them moves by 16 bytes."""
     monkeypatch.setattr(cuda_products, "MANY", many)
+    monkeypatch.setattr(cuda_products, "EMPTY", 1e9)
     fetches, feeds = dense(tf, 12)
     program = compile(tf.get_default_graph(), fetches[:1], feeds={fed: value.shape for fed, value in feeds.items()},
                       target=TARGETS["cuda"])
