@@ -23,8 +23,8 @@ from jitgraph.runtime.loop_takes import Ahead
 from jitgraph.tensor_arrays.host_values import Column, element
 
 from .array import DeviceArray, bring, put
+from .draws import Draws
 from .places import MOVE
-from .repeated_run import Draws
 from .rounds import Rounds
 
 if TYPE_CHECKING:

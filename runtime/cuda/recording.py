@@ -13,7 +13,8 @@ from jitgraph.compiler.place import HostStep
 
 from .array import DeviceArray, put
 from .device import Block, Device
-from .repeated_run import Changes, Checked, Draws, Fed, RepeatedRun, Seen, Taken, Work, copy
+from .draws import Draws
+from .repeated_run import Changes, Checked, Fed, RepeatedRun, Seen, Taken, Work, copy
 from .tape import Tape, lies_in
 
 if TYPE_CHECKING:

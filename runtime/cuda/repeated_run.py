@@ -1,7 +1,6 @@
 """A run that was recorded, and is done again: graphs, and between them what must be looked at, or copied elsewhere, each time."""
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,8 +11,6 @@ from .array import bring
 from .tape import Call, ask_again, lies_in
 
 if TYPE_CHECKING:
-    from jitgraph.runtime.state import Stream
-
     from .device import Block
     from .frame import DeviceFrame
     from .machine import OwnedGraph
@@ -59,14 +56,6 @@ class Taken(NamedTuple):
     slot: int
     d: int
     place: int
-
-
-class Draws(NamedTuple):
-    """Random numbers of a stream, which each run reserves anew: those `made`, and where they are copied from."""
-
-    stream: Stream
-    made: Callable[[], np.ndarray]
-    held: np.ndarray | None = None
 
 
 class BodyFailed(Exception):
