@@ -17,7 +17,7 @@ from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
 from .ir import Value
-from .masked import is_each
+from .masked import is_each, is_single
 from .targets import HOST, Target
 
 if TYPE_CHECKING:
@@ -96,9 +96,10 @@ class _Uses:
         names = [arg.name for arg in op.opdef.inputs]
         at = names.index("indices") if "indices" in names else -1
         others = [(t, kind) for k, (t, kind) in enumerate(zip(op.inputs, kinds)) if k != at]
-        if at < 0 or kinds[at] != "distinct" or any(kind not in (None, "rows") for _, kind in others):
+        if at < 0 or kinds[at] != "distinct":
             return None
-        if any(kind == "rows" and not t.dtype.is_floating for t, kind in others):
+        # what has a row for each index must be made of the sums
+        if not all(is_single(t) if kind is None else kind == "rows" and t.dtype.is_floating for t, kind in others):
             return None
         self.ends += 1
         return ""

@@ -198,7 +198,7 @@ class _Search:
         values = [one for one in given if one is not None]
         if len(op.outputs) != 1 or not is_each(op) or any(one.kind != "values" or one.masks != values[0].masks for one in values):
             return False
-        return all(one is not None or _is_single(t) for one, t in zip(given, op.inputs)) \
+        return all(one is not None or is_single(t) for one, t in zip(given, op.inputs)) \
             and self._pick(op, values[0], is_gone=False)
 
     def _where(self, op: Operation, given: list[_Picked | None]) -> bool:
@@ -339,7 +339,7 @@ def _as_it_is(tensor: Tensor) -> Tensor:
     return tensor
 
 
-def _is_single(tensor: Tensor) -> bool:
+def is_single(tensor: Tensor) -> bool:
     return tensor._shape == () or tensor.dtype.name == "resource" or tensor.dtype._is_ref_dtype
 
 

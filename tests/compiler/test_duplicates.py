@@ -92,6 +92,22 @@ def test_what_counts_the_distinct_ones_counts(tf, monkeypatch):
     assert of_host(planned(tf, change.op, {ids: (4,), values: (4, 2)})) == []
 
 
+def test_rows_that_are_not_sums_belong_to_the_distinct_ones(tf, monkeypatch):
+    """A program may know how many there are."""
+    monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
+    ids = tf.placeholder(tf.int32, [None])
+    table = tf.get_variable("table", [6, 2], initializer=tf.zeros_initializer())
+    distinct, places = tf.unique(ids)
+    change = tf.scatter_add(table, distinct, tf.constant([[1.0, 2.0], [3.0, 4.0]]))
+    rows = tf.unsorted_segment_sum(tf.ones([3, 2]), places, tf.shape(distinct)[0])
+    other = tf.scatter_add(table, distinct, rows)
+    with tf.Session(jit="always", config=tf.ConfigProto(allow_soft_placement=True)) as session:
+        session.run(table.initializer)
+        for _ in range(2):
+            session.run([change.op, other.op], {ids: [5, 2, 5]})
+        assert session.run(table)[[5, 2]].tolist() == [[6, 8], [8, 10]]
+
+
 @pytest.mark.parametrize("wrong", [[0, 6], [-1, 0], [-1, -1]])
 def test_an_index_out_of_range_fails_and_changes_nothing(tf, monkeypatch, wrong):
     monkeypatch.setenv("JITGRAPH_TARGET", "cuda-simulator")
