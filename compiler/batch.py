@@ -135,7 +135,8 @@ def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[tuple[
     members: list[list[int]] = []       # of each unit: the steps that are to be one launch
     alike: dict[Any, list[int]] = {}    # the units of each key
     slots: defaultdict[int, _Slot] = defaultdict(_Slot)
-    checks = [number for number, step in enumerate(steps) if _is_check(step)]
+    checks = {number for number, step in enumerate(steps) if _is_check(step)}
+    last = max(checks, default=-1)
     positions: list[int] = []           # of each unit: where it comes if nothing stands against that
     for number, step in enumerate(steps):
         reads, writes = uses(step)
@@ -153,7 +154,7 @@ def _joined(steps: list[Any], uses: Callable[[Any], tuple[list[int], list[tuple[
             positions.append(0)
             fitting.append(unit)
         members[unit].append(number)
-        positions[unit] = max(number, *checks) if checks and FAILURE in reads else number
+        positions[unit] = max(number, last) if FAILURE in reads else number
         order.depend(unit, needs)
         for slot in reads:
             slots[slot].readers.add(unit)

@@ -16,6 +16,7 @@ from jitgraph.graph import dtypes
 from jitgraph.graph.operation import Operation
 from jitgraph.graph.tensor import Tensor
 
+from . import sizes
 from .ir import Value
 from .masked import is_each, is_single
 from .targets import HOST, Target
@@ -38,6 +39,11 @@ def added_up(ops: Sequence[Operation], asked: Container[Tensor | Operation], giv
             and target.place_of(op) != HOST and _Uses(op).allow(ops, asked, given)}
 
 
+def are_few(shape: sizes.Shape) -> bool:
+    """Whether indices of such a shape are compared with one another, and not left to the host."""
+    return sizes.hint_of(shape[0]) <= MOST
+
+
 def first_of_equals(b: Builder, x: Value, dtype: dtypes.DType) -> list[Value]:
     """(indices, negative where an earlier one is equal; the place of the first equal one of each)."""
     n = x.shape[0]
@@ -55,7 +61,6 @@ class _Uses:
     their "count", and "rows", one for each."""
 
     def __init__(self, op: Operation) -> None:
-        self.op = op
         self.kinds: dict[Tensor, str] = dict(zip(op.outputs, ("distinct", "places")))
         self.ends = 0
 

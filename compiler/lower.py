@@ -20,7 +20,7 @@ from jitgraph.graph.tensor import Tensor
 
 from . import sizes
 from .builder import Builder
-from .duplicates import MOST, first_of_equals
+from .duplicates import are_few, first_of_equals
 from .infer import MISUSED, Info, shape_error
 from .ir import Node, Value, shape_key
 from .kernel import CODES, HALVES
@@ -162,7 +162,7 @@ class _Lowering:
         if self.program.repeated and op in self.program.repeated:
             self._give(op, [inputs[0], self.b.iota(inputs[0].shape, 0, op.outputs[1].dtype)])
             return
-        if self.program.added_up and op in self.program.added_up and sizes.hint_of(inputs[0].shape[0]) <= MOST:
+        if self.program.added_up and op in self.program.added_up and are_few(inputs[0].shape):
             self._give(op, first_of_equals(self.b, inputs[0], op.outputs[1].dtype))
             return
         try:

@@ -127,7 +127,9 @@ def _give_without_copy(program: Program, whole: dict[Value, Value], users: dict[
     and nothing else looks."""
     given = {node.out: whole[node.inputs[0]] for node in program.nodes if node.kind is CAST and node.inputs[0] in whole
              and users[node.inputs[0]] == 1 and node.out.dtype == node.inputs[0].dtype}
-    for node in program.nodes if given else ():
+    if not given:
+        return
+    for node in program.nodes:
         node.inputs = [given.get(v, v) for v in node.inputs]
     program.results = {t: given.get(v, v) for t, v in program.results.items()}
     program.outputs = [given.get(v, v) for v in program.outputs]

@@ -25,7 +25,7 @@ from jitgraph.graph.tensor import Tensor
 
 from . import sizes
 from .called_shapes import called_shapes, joined
-from .duplicates import MOST, added_up
+from .duplicates import added_up, are_few
 from .infer import MISUSED, PIN_LIMIT, Context, Info, apply_rule, shape_error
 from .masked import masked
 from .open_variables import has_full_shape, is_open, uninitialized, used_after
@@ -55,11 +55,10 @@ class _Specializer:
             program.doubted = contradicted(program.ops, program.feeds, program.contrary)
         if program.repeated is None:
             program.repeated = repeated(program.ops, program.feeds)
+        if program.masked is None:
             given = {*program.feeds, *program.known, *program.sized, *program.doubted}
             program.added_up = added_up(program.ops, {*program.fetches, *program.targets}, given, program.target) \
                 if program.options.uses("added_up_rows") else set()
-        if program.masked is None:
-            given = {*program.feeds, *program.known, *program.sized, *program.doubted}
             program.masked = masked(program.ops if program.options.uses("masked_places") else (),
                                     [*program.fetches, *program.targets], given)
             program.ops = [op for op in program.ops if op not in program.masked.gone] if program.masked.gone else program.ops
@@ -157,7 +156,7 @@ class _Specializer:
     def _is_added_up(self, op: Operation) -> bool:
         """Whether rows are added up for the equal elements that an operation looks for, of which there are not too many."""
         of = self._info_of(op.inputs[0]) if self.program.added_up and op in self.program.added_up else None
-        return of is not None and sizes.hint_of(of.shape[0]) <= MOST
+        return of is not None and are_few(of.shape)
 
     def _pins(self, op: Operation) -> list[Tensor]:
         """Small integer inputs whose values would tell the shapes: in the next segment they are sizes."""

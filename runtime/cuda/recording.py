@@ -49,7 +49,8 @@ class Recording:
         self.blocks: list[tuple[weakref.ref[Block], int, int]] = []     # with address and size
         self.variables: dict[DeviceVariable, int] = {}                  # address of each that was used
         self.unchecked: list[Checked] = []
-        self.fed: dict[int, Seen] = {}          # slot -> numbers that were fed
+        self.fed: dict[int, Seen] = {}          # slot -> numbers that were fed ...
+        self.seen: dict[int, Seen] = {}         # ... and others that the host has looked at
         self.pinned: list[Pinned] = []
         self.drawn: list[Draws] = []
         self.has_changed = False                # whether variables have changed
@@ -102,26 +103,28 @@ class Recording:
             self.tape.refuse(f"{step.node.op and step.node.op.type} takes a value on the host")
         elif kind == "feed":
             self.fed.setdefault(slot, Seen(slot, np.array(array)))
-        elif not any(isinstance(action, Seen) and action.slot == slot for action in self.actions):
-            self._cut()
-            self.actions.append(Seen(slot, np.array(array)))
+        elif slot not in self.seen:
+            self._see(Seen(slot, np.array(array)))
 
     def number(self, frame: DeviceFrame, slot: int, there: DeviceArray) -> Any:
         """What a step of the host gets for what lies on a device: of a number of the run the value, since it will look at it."""
         if there.shape or there.dtype.kind not in "iub" or frame is not self.frame or self.has_changed:
             return there
-        for action in self.actions:
-            if isinstance(action, Seen) and action.slot == slot:
-                return np.array(action.value)
+        if slot in self.seen:
+            return np.array(self.seen[slot].value)
         pinned = self.machine.pinned(there.nbytes)
         held = pinned.array[:there.nbytes].view(there.dtype).reshape(())
         self.pinned.append(pinned)
         self.tape.boxes.append(pinned.array)
         self.device.download(held, there.address)
         self.device.synchronize()
-        self._cut()
-        self.actions.append(Seen(slot, np.array(held), held))
+        self._see(Seen(slot, np.array(held), held))
         return np.array(held)
+
+    def _see(self, seen: Seen) -> None:
+        self._cut()
+        self.actions.append(seen)
+        self.seen[seen.slot] = seen
 
     def draws(self, draws: Draws) -> np.ndarray:
         """Random numbers that each run reserves, where they can be copied from again."""

@@ -8,7 +8,7 @@ import numpy as np
 from jitgraph.runtime.frame import KernelFailure
 
 from .array import bring
-from .tape import Call, ask_again, lies_in
+from .tape import Call, ask_again
 
 if TYPE_CHECKING:
     from .device import Block
@@ -91,15 +91,15 @@ class RepeatedRun:
         self.answers = any(stretch.answers for stretch in frame.schedule.stretches)
         self.actions: list[Launched | Checked | Fed | Taken | Seen] = []
         self.fed = [*recording.fed.values()]
-        self.seen = [action for action in recording.actions if isinstance(action, Seen)]
+        self.seen = recording.seen
         self.last = 0           # number of the run that it served last
         self.pinned = recording.pinned
 
     def capture(self, recording: Recording) -> None:
         """Makes graphs of the work, which take what they copy from the host from pinned memory."""
-        machine, stream, fed = recording.machine, recording.device.stream, recording.tape.fed
+        machine, stream = recording.machine, recording.device.stream
         copied = [given[1] for action in recording.actions if isinstance(action, Work) for name, given in action.calls
-                  if name == "to_device" and not any(lies_in(given[1], box) for box in fed)]
+                  if name == "to_device" and not recording.tape.is_renewed(given[1])]
         memory = machine.pinned(sum(array.nbytes for array in copied))
         self.pinned.append(memory)
         places: dict[int, np.ndarray] = {}
@@ -132,7 +132,7 @@ class RepeatedRun:
     def may_be(self, frame: DeviceFrame, looked: dict[int, np.ndarray]) -> bool:
         """Whether a run is the same by what was fed, and by numbers that have been `looked` at, by slot."""
         return all(seen.holds(seen.now(frame)) for seen in self.fed) and all(
-            seen.holds(looked[seen.slot]) for seen in self.seen if seen.slot in looked)
+            self.seen[slot].holds(numbers) for slot, numbers in looked.items() if slot in self.seen)
 
     def repeat(self, frame: DeviceFrame) -> Seen | None:
         """Does it again.  Returns the numbers that are not what they were; no variable was changed up to there.  Else None.

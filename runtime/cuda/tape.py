@@ -38,6 +38,10 @@ class Tape:
         """Says why it cannot be asked for again."""
         self.refused = self.refused or why
 
+    def is_renewed(self, array: np.ndarray) -> bool:
+        """Whether an array lies where each run finds feeds of its own."""
+        return any(lies_in(array, box) for box in self.fed)
+
     def cut(self) -> list[Call]:
         """What was noted since the last cut."""
         calls = [*filter(None, self._calls)]
@@ -77,7 +81,7 @@ class Tape:
 
     def to_device(self, address: int, array: np.ndarray, stream: Stream) -> None:
         self.driver.to_device(address, array, stream)
-        if self.notes and not any(lies_in(array, box) for box in self.fed):
+        if self.notes and not self.is_renewed(array):
             array = np.array(array)
             self._kept += array.nbytes
             if self._kept > MOST_KEPT:
